@@ -1,0 +1,57 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sticky/base/json.hpp"
+#include "sticky/request/sampling.hpp"
+
+namespace sticky::request {
+
+enum class Endpoint { chat, completions };
+
+/// One input line, understood and range-checked. What follows needs no further doubt about its
+/// values, except what only the model knows (number of tokens, vocabulary).
+struct Request {
+  Endpoint endpoint = Endpoint::chat;
+  std::optional<std::string> custom_id;  ///< none: the caller names it FILE:LINE
+  std::optional<std::string> model;      ///< as asked for; the answer repeats it
+
+  Json messages;                                       ///< chat
+  std::variant<std::string, std::vector<i32>> prompt;  ///< completions
+  bool add_special_tokens = true;                      ///< completions
+  bool add_generation_prompt = true;                   ///< chat
+  Json tools;                                          ///< chat; null when not given
+  Json template_kwargs;                                ///< chat_template_kwargs: object or null
+
+  Sampling sampling;
+  bool return_token_ids = false;
+  bool echo = false;  ///< completions: the prompt stands before the answer
+  Json row;           ///< shorthand: columns that are no parameters; null when none
+};
+
+/// What is wrong with a line: OpenAI's code where there is one, and the parameter at fault.
+struct RequestError {
+  std::string code;                      ///< invalid_json_line, url_mismatch, invalid_request, …
+  std::string message;                   ///< a sentence: what was found, what was expected
+  std::string param;                     ///< empty: the line as a whole
+  std::optional<std::string> custom_id;  ///< as far as the line could be read
+};
+
+/// Understands an OpenAI batch line ({"custom_id","method","url","body"}) or a shorthand line
+/// ({"prompt"} or
+/// {"messages"} with parameters beside). `defaults`: what a parameter is when the line does not
+/// say.
+[[nodiscard]] std::variant<Request, RequestError> parse_request(const Json& line,
+                                                                const Sampling& defaults);
+
+/// The part of a line that decides its answer, written in one canonical way: all but its id and
+/// columns that are no parameters. Its hash tells on resume whether a request has changed.
+[[nodiscard]] std::string canonical_request(const Json& line);
+
+/// The id of a line as it stands ("custom_id" or "id"), if it is a string and not empty.
+[[nodiscard]] std::optional<std::string> id_of(const Json& line);
+
+}  // namespace sticky::request
