@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/types.hpp"
+
 namespace sticky::log {
 
 enum class Level { debug, info, warning, error };
