@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sticky/base/types.hpp"
+#include "sticky/chat/chat_template.hpp"
+#include "sticky/request/request.hpp"
+#include "sticky/tokenizer/tokenizer.hpp"
+#include "sticky/worker/options.hpp"
+
+namespace sticky::worker {
+
+/// The exact prompt of one request.
+struct Prompt {
+  std::string text;  ///< empty where the request came as token ids
+  std::vector<i32> token_ids;
+};
+
+/// Makes prompts from requests: chat template, special tokens, tokenizer. Needs a model's text
+/// files only, no weights. Immutable; usable from several threads at once.
+class PromptMaker {
+ public:
+  /// `files` outlives this. Throws ConfigError when a template file of the options cannot be read,
+  /// chat::TemplateError when it (or the model's own) cannot be compiled.
+  PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& options);
+
+  /// A failure is the request's own: invalid_request with the parameter at fault.
+  [[nodiscard]] std::variant<Prompt, request::RequestError> make(
+      const request::Request& request) const;
+
+ private:
+  [[nodiscard]] std::variant<Prompt, request::RequestError> chat_prompt(
+      const request::Request& request) const;
+  [[nodiscard]] Prompt completion_prompt(const request::Request& request) const;
+
+  const tokenizer::TextFiles* files_;
+  ChatOptions options_;
+  std::optional<chat::ChatTemplate> template_;  // none: the model has none, chat requests fail
+  bool template_reads_parts_ = false;           // it loops over content itself
+};
+
+}  // namespace sticky::worker

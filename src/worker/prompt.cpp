@@ -1,0 +1,144 @@
+#include "sticky/worker/prompt.hpp"
+
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "sticky/base/error.hpp"
+
+namespace sticky::worker {
+
+namespace {
+
+using request::RequestError;
+
+std::string read_template(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in) text << in.rdbuf();
+  if (!in) fail<ConfigError>("chat.template: {}: cannot be read", path);
+  return text.str();
+}
+
+// What transformers puts before a template beside the messages.
+Json template_variables(const tokenizer::SpecialTokens& special, const Json& kwargs) {
+  Json variables = Json::object();
+  const auto add = [&](const char* name, const std::string& token) {
+    if (!token.empty()) variables.set(name, token);
+  };
+  add("bos_token", special.bos);
+  add("eos_token", special.eos);
+  add("unk_token", special.unk);
+  add("pad_token", special.pad);
+  if (kwargs.is_object()) {
+    for (const auto& [name, value] : kwargs.as_object())
+      variables.set(name, value);
+  }
+  return variables;
+}
+
+// Text parts of one message joined, as a template that knows only strings needs it.
+void join_parts(Json& message) {
+  Json* content = message.find("content");
+  if (content == nullptr || !content->is_array()) return;
+  std::string joined;
+  for (const Json& part : content->as_array()) {
+    const Json* text = part.find("text");
+    if (text != nullptr && text->is_string()) joined += text->as_string();
+  }
+  *content = std::move(joined);
+}
+
+// Whether a template walks over content parts itself: found by trying, since there are many ways to
+// write it.
+bool reads_parts(const chat::ChatTemplate& compiled, const Json& variables) {
+  const std::string probe = "probe of content parts";
+  chat::RenderInput input;
+  input.messages = Json::array({Json::object(
+      {{"role", "user"},
+       {"content", Json::array({Json::object({{"type", "text"}, {"text", probe}})})}})});
+  input.variables = variables;
+  input.now = "2026-01-01T00:00:00";
+  try {
+    const std::string text = compiled.render(input).text;
+    // A template that prints the list as it is shows the part's own key.
+    return text.find(probe) != std::string::npos && text.find("type") == std::string::npos;
+  } catch (const chat::TemplateError&) {
+    return false;
+  }
+}
+
+std::vector<tokenizer::ByteRange> byte_ranges(const std::vector<chat::ContentRange>& content) {
+  std::vector<tokenizer::ByteRange> ranges;
+  ranges.reserve(content.size());
+  for (const auto& range : content)
+    ranges.push_back({range.first, range.n});
+  return ranges;
+}
+
+RequestError invalid(std::string message, std::string param) {
+  return {.code = "invalid_request",
+          .message = std::move(message),
+          .param = std::move(param),
+          .custom_id = {}};
+}
+
+}  // namespace
+
+PromptMaker::PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& options)
+    : files_(&files),
+      options_(options) {
+  if (!options.template_file.empty())
+    template_ = chat::ChatTemplate::compile(read_template(options.template_file));
+  else if (files.chat_template)
+    template_ = chat::ChatTemplate::compile(*files.chat_template);
+  if (template_)
+    template_reads_parts_ = reads_parts(*template_, template_variables(files.special, Json()));
+}
+
+std::variant<Prompt, RequestError> PromptMaker::make(const request::Request& request) const {
+  if (request.endpoint == request::Endpoint::chat) return chat_prompt(request);
+  return completion_prompt(request);
+}
+
+std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Request& request) const {
+  if (!template_)
+    return invalid(
+        "this model has no chat template: give one by chat.template, or use /v1/completions",
+        "messages");
+  chat::RenderInput input;
+  input.messages = request.messages;
+  input.tools = request.tools;
+  input.add_generation_prompt = request.add_generation_prompt;
+  input.variables = template_variables(files_->special, request.template_kwargs);
+  input.now = options_.now;
+  if (options_.content == "auto" && !template_reads_parts_) {
+    for (Json& message : input.messages.as_array())
+      join_parts(message);
+  }
+  chat::Rendered rendered;
+  try {
+    rendered = template_->render(input);
+  } catch (const chat::TemplateError& error) {
+    return invalid(error.what(), "messages");
+  }
+  const tokenizer::EncodeOptions encode;  // the template writes BOS itself: one BOS, never two
+  Prompt prompt;
+  prompt.token_ids = options_.special_tokens_in_content
+                         ? files_->tokenizer->encode(rendered.text, encode)
+                         : files_->tokenizer->encode_with_content(
+                               rendered.text, byte_ranges(rendered.content), encode);
+  prompt.text = std::move(rendered.text);
+  return prompt;
+}
+
+Prompt PromptMaker::completion_prompt(const request::Request& request) const {
+  if (const auto* ids = std::get_if<std::vector<i32>>(&request.prompt))
+    return {.text = {}, .token_ids = *ids};
+  const auto& text = std::get<std::string>(request.prompt);
+  return {.text = text,
+          .token_ids =
+              files_->tokenizer->encode(text, {.add_special_tokens = request.add_special_tokens})};
+}
+
+}  // namespace sticky::worker
