@@ -8,8 +8,9 @@ folder=${1:?usage: prepare_model.sh FOLDER}
 
 weights=7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b
 tokenizer=f7ac837d36b2d24bf4487b9f1af1a9b03d98e00c59fcd001344612ad1abbe0d8
-is_right() { (cd "$1" && sha256sum --status -c <<< "$weights  model.safetensors
-$tokenizer  tokenizer.json"); }
+is_right() {
+  (cd "$1" && printf '%s  %s\n' $weights model.safetensors $tokenizer tokenizer.json | sha256sum --status -c)
+}
 
 bash "$here/../job_scripts/fetch_smollm2.sh" "$folder"
 [ -d "$folder/hf" ] && is_right "$folder/hf" && exit 0
