@@ -28,6 +28,7 @@ class ByteWriter {
     number(static_cast<i64>(text.size()));
     bytes_.append(text);
   }
+  void raw(std::string_view bytes) { bytes_.append(bytes); }  ///< the bytes alone
   [[nodiscard]] std::string take() { return std::move(bytes_); }
 
  private:

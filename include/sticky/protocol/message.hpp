@@ -14,6 +14,12 @@ namespace sticky::protocol {
 
 inline constexpr i32 kVersion = 1;
 
+/// The largest message that a transport carries. Both sides split their batches long before
+/// (kBatchBytes), so only a single huge request or answer comes near it.
+inline constexpr i64 kMaxMessageBytes = i64{1} << 30;
+/// A batch of invocations or results is sent in several messages when it would grow beyond this.
+inline constexpr i64 kBatchBytes = i64{4} << 20;
+
 /// One request on its way to a worker.
 struct Invocation {
   InvocationId id;
@@ -42,9 +48,10 @@ struct Hello {
   i32 version = kVersion;
   std::string host;
   i64 pid = 0;
-  i64 start_ticks =
-      0;  ///< of /proc/PID/stat, field 22: with host and pid it names one process for ever
-  std::string device;
+  /// Field 22 of /proc/PID/stat: with host and pid it names one process for ever.
+  i64 start_ticks = 0;
+  i64 pid_namespace = 0;  ///< inode of /proc/self/ns/pid: within it a pid means something
+  std::string device;     ///< for people; may be empty until the state is ready
   bool operator==(const Hello&) const = default;
 };
 struct StateReady {
@@ -54,6 +61,7 @@ struct StateReady {
   std::string description;  ///< for people: model, device, threads
   bool operator==(const StateReady&) const = default;
 };
+/// The state cannot be loaded, or its device is gone: the worker ends after this message.
 struct StateFailed {
   std::string reason;
   bool operator==(const StateFailed&) const = default;
@@ -90,7 +98,7 @@ struct RunInvocations {
   std::vector<Invocation> invocations;
   bool operator==(const RunInvocations&) const = default;
 };
-/// Give back what has not started (everything when `now`), then say Bye.
+/// Finish what is held (with `now`: hand it back), then say Bye.
 struct Leave {
   bool now = false;
   bool operator==(const Leave&) const = default;
@@ -98,6 +106,18 @@ struct Leave {
 /// The coordinator is alive though it has nothing to say.
 struct Beat {
   bool operator==(const Beat&) const = default;
+};
+/// The answer to Bye: now the worker may end. Whether everybody is there to finalize MPI with.
+struct Farewell {
+  bool may_finalize = false;
+  bool operator==(const Farewell&) const = default;
+};
+/// Kill that process of this host, if its start time is still this one: a lost worker must not
+/// hold its device, nor outlive the run.
+struct Fence {
+  i64 pid = 0;
+  i64 start_ticks = 0;
+  bool operator==(const Fence&) const = default;
 };
 
 using Message = std::variant<Hello,
@@ -110,11 +130,8 @@ using Message = std::variant<Hello,
                              Welcome,
                              RunInvocations,
                              Leave,
-                             Beat>;
-
-/// decode(encode(m)) == m. decode throws FormatError on bytes of another version, of an unknown
-/// kind, too short, too long, or with a length that cannot be.
-[[nodiscard]] std::string encode(const Message& message);
-[[nodiscard]] Message decode(std::string_view bytes);
+                             Beat,
+                             Farewell,
+                             Fence>;
 
 }  // namespace sticky::protocol

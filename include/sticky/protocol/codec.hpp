@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sticky/base/bytes.hpp"
+#include "sticky/protocol/message.hpp"
+
+// Messages as bytes: kVersion (32 bits), kind (8 bits, the place in Message), then the fields in
+// the order of the struct. Numbers are little-endian, strings and lists carry a 64-bit length.
+namespace sticky::protocol {
+
+/// decode(encode(m)) == m. decode throws FormatError on bytes of another version, of an unknown
+/// kind, too short, too long, or with a length that cannot be.
+[[nodiscard]] std::string encode(const Message& message);
+[[nodiscard]] Message decode(std::string_view bytes);
+
+/// One invocation as the coordinator keeps it while it waits or runs: encoded once, copied into
+/// every message that it travels in. Its `attempt` is not part of it.
+[[nodiscard]] std::string encode_invocation(const Invocation& invocation);
+/// The inverse; `attempt` is 1.
+[[nodiscard]] Invocation decode_invocation(std::string_view bytes);
+
+/// Writes a RunInvocations out of invocations that are encoded already: the same bytes as
+/// encode(RunInvocations{…}).
+class RunInvocationsWriter {
+ public:
+  /// `n`: how many will be added, exactly.
+  explicit RunInvocationsWriter(i64 n);
+  void add(std::string_view encoded_invocation, i64 attempt);
+  [[nodiscard]] std::string take() { return out_.take(); }
+
+ private:
+  ByteWriter out_;
+};
+
+}  // namespace sticky::protocol

@@ -1,0 +1,229 @@
+#include "sticky/protocol/codec.hpp"
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "sticky/base/error.hpp"
+
+namespace sticky::protocol {
+
+namespace {
+
+template <class M, class T>
+concept Is = std::same_as<std::remove_const_t<M>, T>;
+
+// One list of fields a struct, walked by the writer and by the reader: the two cannot disagree.
+template <class A, Is<Invocation> M>
+void fields(A& a, M& m) {
+  a(m.attempt, m.id, m.custom_id, m.file, m.line, m.byte_offset, m.hash, m.payload);
+}
+template <class A, Is<Result> M>
+void fields(A& a, M& m) {
+  a(m.id, m.is_error, m.record, m.prompt_tokens, m.completion_tokens);
+}
+template <class A, Is<Hello> M>
+void fields(A& a, M& m) {
+  a(m.version, m.host, m.pid, m.start_ticks, m.pid_namespace, m.device);
+}
+template <class A, Is<StateReady> M>
+void fields(A& a, M& m) {
+  a(m.slots, m.arithmetic, m.load_seconds, m.description);
+}
+template <class A, Is<StateFailed> M>
+void fields(A& a, M& m) {
+  a(m.reason);
+}
+template <class A, Is<Results> M>
+void fields(A& a, M& m) {
+  a(m.results);
+}
+template <class A, Is<Heartbeat> M>
+void fields(A& a, M& m) {
+  a(m.n_steps, m.n_held, m.is_loading);
+}
+template <class A, Is<HandBack> M>
+void fields(A& a, M& m) {
+  a(m.ids);
+}
+template <class A, Is<Bye> M>
+void fields(A& a, M& m) {
+  a(m.reason);
+}
+template <class A, Is<Welcome> M>
+void fields(A& a, M& m) {
+  a(m.worker, m.options_json);
+}
+template <class A, Is<RunInvocations> M>
+void fields(A& a, M& m) {
+  a(m.invocations);
+}
+template <class A, Is<Leave> M>
+void fields(A& a, M& m) {
+  a(m.now);
+}
+template <class A, Is<Beat> M>
+void fields(A&, M&) {}
+template <class A, Is<Farewell> M>
+void fields(A& a, M& m) {
+  a(m.may_finalize);
+}
+template <class A, Is<Fence> M>
+void fields(A& a, M& m) {
+  a(m.pid, m.start_ticks);
+}
+
+class Writer {
+ public:
+  explicit Writer(ByteWriter& out) : out_(out) {}
+  template <class... Ts>
+  void operator()(const Ts&... values) {
+    (write(values), ...);
+  }
+
+ private:
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void write(T value) {
+    if constexpr (std::same_as<T, bool>)
+      out_.number(static_cast<std::uint8_t>(value));
+    else
+      out_.number(value);
+  }
+  void write(const std::string& text) { out_.string(text); }
+  void write(const Hash128& hash) { (*this)(hash.high, hash.low); }
+  template <class Tag>
+  void write(const Id<Tag>& id) {
+    out_.number(id.value);
+  }
+  template <class T>
+  void write(const std::vector<T>& list) {
+    out_.number(static_cast<i64>(list.size()));
+    for (const T& element : list) {
+      if constexpr (requires { fields(*this, element); })
+        fields(*this, element);
+      else
+        write(element);
+    }
+  }
+  ByteWriter& out_;
+};
+
+class Reader {
+ public:
+  explicit Reader(ByteReader& in) : in_(in) {}
+  template <class... Ts>
+  void operator()(Ts&... values) {
+    (read(values), ...);
+  }
+
+ private:
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void read(T& value) {
+    if constexpr (std::same_as<T, bool>) {
+      const auto byte = in_.number<std::uint8_t>();
+      if (byte > 1) fail<FormatError>("message: a truth value is {}", byte);
+      value = byte == 1;
+    } else {
+      value = in_.number<T>();
+    }
+  }
+  void read(std::string& text) { text = in_.string(); }
+  void read(Hash128& hash) { (*this)(hash.high, hash.low); }
+  template <class Tag>
+  void read(Id<Tag>& id) {
+    id.value = in_.number<i64>();
+  }
+  template <class T>
+  void read(std::vector<T>& list) {
+    // No element is encoded in fewer than 8 bytes, so a lying count cannot ask for much memory.
+    const i64 n = in_.count(8);
+    for (i64 k = 0; k < n; ++k) {
+      T& element = list.emplace_back();
+      if constexpr (requires { fields(*this, element); })
+        fields(*this, element);
+      else
+        read(element);
+    }
+  }
+  ByteReader& in_;
+};
+
+template <std::size_t... kinds>
+Message empty_of_kind(std::size_t kind, std::index_sequence<kinds...>) {
+  Message message;
+  const bool is_known = ((kind == kinds ? (message.emplace<kinds>(), true) : false) || ...);
+  if (!is_known) fail<FormatError>("message: unknown kind {}", kind);
+  return message;
+}
+
+template <class M>
+constexpr std::uint8_t kind_of() {
+  return static_cast<std::uint8_t>(Message(M{}).index());
+}
+
+void write_head(ByteWriter& out, std::size_t kind) {
+  out.number(kVersion);
+  out.number(static_cast<std::uint8_t>(kind));
+}
+
+}  // namespace
+
+std::string encode(const Message& message) {
+  ByteWriter out;
+  write_head(out, message.index());
+  Writer writer(out);
+  std::visit([&](const auto& m) { fields(writer, m); }, message);
+  return out.take();
+}
+
+Message decode(std::string_view bytes) {
+  ByteReader in(bytes, "message");
+  const auto version = in.number<i32>();
+  if (version != kVersion) {
+    fail<FormatError>(
+        "message: protocol version {}, but this program speaks {}; do all ranks run the same "
+        "binary?",
+        version, kVersion);
+  }
+  const auto kind = in.number<std::uint8_t>();
+  Message message = empty_of_kind(kind, std::make_index_sequence<std::variant_size_v<Message>>{});
+  Reader reader(in);
+  std::visit([&](auto& m) { fields(reader, m); }, message);
+  in.expect_end();
+  return message;
+}
+
+std::string encode_invocation(const Invocation& invocation) {
+  ByteWriter out;
+  Writer writer(out);
+  fields(writer, invocation);
+  // The attempt is the first field: each message brings its own.
+  return out.take().substr(sizeof invocation.attempt);
+}
+
+Invocation decode_invocation(std::string_view bytes) {
+  ByteWriter whole;
+  whole.number(i64{1});
+  std::string with_attempt = whole.take();
+  with_attempt.append(bytes);
+  ByteReader in(with_attempt, "invocation");
+  Reader reader(in);
+  Invocation invocation;
+  fields(reader, invocation);
+  in.expect_end();
+  return invocation;
+}
+
+RunInvocationsWriter::RunInvocationsWriter(i64 n) {
+  write_head(out_, kind_of<RunInvocations>());
+  out_.number(n);
+}
+
+void RunInvocationsWriter::add(std::string_view encoded_invocation, i64 attempt) {
+  out_.number(attempt);
+  out_.raw(encoded_invocation);
+}
+
+}  // namespace sticky::protocol
