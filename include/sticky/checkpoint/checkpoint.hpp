@@ -11,7 +11,7 @@
 
 namespace sticky::checkpoint {
 
-/// How the elements of a tensor are stored.
+/// How the elements of a tensor are stored. The quantised ones are GGML's block formats.
 enum class Storage : std::uint8_t {
   f32,
   f16,
@@ -25,6 +25,7 @@ enum class Storage : std::uint8_t {
   q5_k,
   q6_k
 };
+/// "f32", "q4_1", "q4_k", …
 [[nodiscard]] std::string_view name(Storage storage);
 
 struct TensorInfo {
@@ -56,18 +57,25 @@ class Checkpoint {
   /// config.json of a folder; for GGUF an object of all metadata ("llama.block_count": 30, …),
   /// arrays included.
   [[nodiscard]] virtual const Json& config() const = 0;
+  /// generation_config.json of a folder; an empty object when there is none, and for GGUF.
+  [[nodiscard]] virtual const Json& generation_config() const = 0;
+  /// In the order of their bytes: reading them one after the other reads the files from front to
+  /// end.
   [[nodiscard]] virtual const std::vector<TensorInfo>& tensors() const = 0;
+  /// Null when there is none of that name.
   [[nodiscard]] const TensorInfo* find(std::string_view tensor) const;
   /// Rows first … first + n - 1 widened to f32 (dequantised exactly as GGML defines the format):
-  /// out is [n, cols()]. Throws SystemError or FormatError when the file cannot be read as far as
-  /// it says.
+  /// out is [n, cols()]. Reads the rows' bytes in pieces of up to 16 MiB, each once; the more rows
+  /// a call asks for, the fewer and larger the reads. May be called from several threads. Throws
+  /// SystemError or FormatError when the file cannot be read as far as it says.
   virtual void read_rows(const TensorInfo& tensor,
                          i64 first,
                          i64 n,
                          std::span<float> out) const = 0;
 };
 
-/// Opens a folder with config.json and safetensors, or a .gguf file.
+/// Opens a folder with config.json and safetensors, or a .gguf file. ConfigError when nothing is at
+/// the path.
 [[nodiscard]] std::unique_ptr<Checkpoint> open_checkpoint(const std::string& path);
 
 }  // namespace sticky::checkpoint
