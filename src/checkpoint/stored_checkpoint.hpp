@@ -14,10 +14,10 @@ namespace sticky::checkpoint {
 struct Contents {
   std::string path;
   bool is_gguf = false;
-  Json config;
+  Json config = Json::object();
   Json generation_config = Json::object();
-  std::vector<File> files;
-  std::vector<TensorInfo> tensors;
+  std::vector<File> files = {};
+  std::vector<TensorInfo> tensors = {};
 };
 
 [[nodiscard]] std::unique_ptr<Checkpoint> make_checkpoint(Contents contents);
