@@ -29,7 +29,7 @@ struct Request {
   Sampling sampling;
   bool return_token_ids = false;
   bool echo = false;  ///< completions: the prompt stands before the answer
-  Json row;           ///< shorthand: columns that are no parameters; null when none
+  Json row;           ///< row_of() the line
 };
 
 /// What is wrong with a line: OpenAI's code where there is one, and the parameter at fault.
@@ -41,17 +41,28 @@ struct RequestError {
 };
 
 /// Understands an OpenAI batch line ({"custom_id","method","url","body"}) or a shorthand line
-/// ({"prompt"} or
-/// {"messages"} with parameters beside). `defaults`: what a parameter is when the line does not
-/// say.
+/// ({"prompt"} or {"messages"} with parameters beside). A line with "prompt" or "messages" is
+/// shorthand, whatever columns it has, unless "url" and an object "body" are both there.
+/// `defaults`: what a parameter is when the line does not say or says null; a completion that
+/// neither says has 16 tokens (OpenAI). Parameters that cannot change an answer (user, metadata, …)
+/// pass; those that would and are not offered, and unknown names in a body, are invalid_request.
 [[nodiscard]] std::variant<Request, RequestError> parse_request(const Json& line,
                                                                 const Sampling& defaults);
 
-/// The part of a line that decides its answer, written in one canonical way: all but its id and
-/// columns that are no parameters. Its hash tells on resume whether a request has changed.
+/// The part of a line that decides its answer, written in one canonical way (names sorted): all but
+/// its id, columns, parameters that are null and those that cannot change an answer. The same
+/// request has the same text as batch line and as shorthand. Its hash tells on resume whether a
+/// request has changed; defaults of the job are no part of it.
 [[nodiscard]] std::string canonical_request(const Json& line);
 
 /// The id of a line as it stands ("custom_id" or "id"), if it is a string and not empty.
 [[nodiscard]] std::optional<std::string> id_of(const Json& line);
+
+/// The model a line asks for, if it is a string and not empty.
+[[nodiscard]] std::optional<std::string> model_of(const Json& line);
+
+/// What a line holds beside its id and its request, to be repeated in its record: an object, or
+/// null when there is nothing (or the line is no object).
+[[nodiscard]] Json row_of(const Json& line);
 
 }  // namespace sticky::request

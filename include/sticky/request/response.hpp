@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sticky/base/hash.hpp"
@@ -44,12 +45,17 @@ struct Origin {
   i64 created = 0;  ///< Unix seconds
 };
 
-/// One line of results.jsonl, without the newline: product.md §3.
+/// One line of results.jsonl, without the newline: the form of OpenAI's batch output, whose body is
+/// a chat.completion or text_completion object, with "sticky" and "row" beside
+/// (docs/input_output.md). Text is valid UTF-8 whatever the answer holds. Legacy logprobs count
+/// text_offset in characters of the answer; top_logprobs holds the chosen token too.
 [[nodiscard]] std::string success_record(const Request& request,
                                          const Answer& answer,
                                          const Origin& origin);
 
-/// One line of errors.jsonl, without the newline. `status_code` 0: no response part.
+/// One line of errors.jsonl, without the newline: the same outer form, `error` filled. `row`:
+/// row_of() the line, or null. `status_code` 0: the response is null, for a line that never was a
+/// request.
 [[nodiscard]] std::string error_record(const RequestError& error,
                                        const Origin& origin,
                                        const Json& row,
