@@ -71,6 +71,9 @@ class Backend {
   /// The short name of how numbers are rounded here, e.g. "cpu-f32". Part of a state's identity:
   /// two backends with the same name give the same bits for the same request.
   [[nodiscard]] virtual std::string arithmetic() const = 0;
+  /// What the elements of every weight are rounded to before they are computed with; f32: they are
+  /// used exactly as stored.
+  [[nodiscard]] virtual DType weight_dtype() const { return DType::f32; }
   /// For people: "CPU, avx512, 2 threads".
   [[nodiscard]] virtual std::string description() const = 0;
   /// Bytes that may still be allocated, as far as the device can tell.
