@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,10 +11,14 @@
 namespace sticky::io {
 
 /// results.jsonl and errors.jsonl of a run folder: whole lines appended by a thread of its own,
-/// written out at least every 0.5 s. They are the journal: what stands in them is done.
+/// fsynced at least every 0.5 s. They are the journal: what stands in them is done.
+/// The destructor writes what is queued, as far as it can.
 class ResultsLog {
  public:
-  static std::unique_ptr<ResultsLog> open(const std::string& run_dir);
+  /// `may_write` is asked, in the log's thread, before each write: when it says no (the folder's
+  /// lock is lost, RunFolder::holds_lock), writing ends for good. Throws SystemError.
+  static std::unique_ptr<ResultsLog> open(const std::string& run_dir,
+                                          std::function<bool()> may_write = {});
 
   ResultsLog() = default;
   ResultsLog(const ResultsLog&) = delete;
@@ -24,7 +29,7 @@ class ResultsLog {
   virtual void append(bool is_error, std::string record) = 0;
   /// Lines queued and not written: above a bound the caller should stop dispatching.
   [[nodiscard]] virtual i64 n_queued() const = 0;
-  /// Waits until everything queued is written and fsynced. SystemError when it cannot be.
+  /// Waits until everything queued is written and fsynced. SystemError (failure()) when it cannot.
   virtual void flush() = 0;
   /// Empty while all is well; else why writing stopped ("results.jsonl: No space left on device").
   /// What was written before stays whole: the failed line was cut off again.

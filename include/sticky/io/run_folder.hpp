@@ -10,7 +10,13 @@
 namespace sticky::io {
 
 /// The folder of one run and the lock that keeps a second coordinator out. Every write is checked;
-/// SystemError names path and reason.
+/// SystemError names path and reason. All may be called from any thread.
+///
+/// The lock is a file `lock` {token, job, host, pid, start_ticks, boot_id, pid_namespace, beat},
+/// made with O_EXCL. Whoever holds it renews `beat` in place; a taker renames a stale lock away
+/// before it makes its own, so the old holder finds another token at its next beat.
+/// It is in use while its process lives (same host, boot and pid namespace: known at once) or, seen
+/// from elsewhere, while its beat is younger than 60 s.
 class RunFolder {
  public:
   enum class Mode {
@@ -18,8 +24,9 @@ class RunFolder {
     resume,  ///< ConfigError when it holds none
     create_or_resume,
   };
-  /// Takes the lock: ConfigError naming host, pid and age of the holder while another one is fresh
-  /// (its beat younger than 60 s, or its process alive on this host).
+  /// Makes the folder and takes the lock: ConfigError naming host, pid and age of the holder while
+  /// another one is in use. A folder holds a run when results.jsonl, errors.jsonl or summary.json
+  /// stands in it; one that is refused is not touched.
   static std::unique_ptr<RunFolder> open(const std::string& dir, Mode mode);
 
   RunFolder() = default;
@@ -31,7 +38,10 @@ class RunFolder {
   [[nodiscard]] virtual bool is_resumed() const = 0;
   /// Renews the lock; false when someone else has taken it: stop writing at once.
   [[nodiscard]] virtual bool beat() = 0;
-  /// Replaces a file of the folder whole: temporary file, fsync, rename.
+  /// Whether the lock is still ours, looked up now.
+  [[nodiscard]] virtual bool holds_lock() const = 0;
+  /// Replaces a file of the folder whole: temporary file, fsync, rename. SystemError once the lock
+  /// is lost.
   virtual void write_file(const std::string& name, std::string_view text) = 0;
   /// Appends a line to run.log; never throws (a full disk must not end the run through its log).
   virtual void log_line(std::string_view line) noexcept = 0;
