@@ -15,7 +15,7 @@ class Weight;  // sticky/backend/backend.hpp: a packed [n, k] matrix of one back
 struct Gemm {
   ConstMatrix x;
   const Weight* w = nullptr;
-  ConstMatrix bias;
+  ConstMatrix bias = {};
   bool accumulate = false;
   Matrix y;
 };

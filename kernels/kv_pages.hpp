@@ -9,9 +9,10 @@ namespace sticky {
 
 inline constexpr i64 kPageTokens = 16;  ///< tokens in one page of the KV cache
 
-/// Keys and values of ONE layer, in pages: both pools are
-/// [n_pages][n_kv_heads][kPageTokens][head_dim] unless the backend says otherwise (only its own
-/// kernels read them). Non-owning.
+/// Keys and values of ONE layer, in pages. Only a backend's own kernels know what is within a page;
+/// others may copy whole pages, of n_kv_heads * kPageTokens * head_dim elements each. On the CPU
+/// keys are [n_pages][n_kv_heads][head_dim][kPageTokens], so that 16 positions are scored at once,
+/// and values [n_pages][n_kv_heads][kPageTokens][head_dim]; both f32. Non-owning.
 struct KvPages {
   void* k = nullptr;
   void* v = nullptr;

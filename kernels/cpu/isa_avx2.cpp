@@ -1,0 +1,20 @@
+#include "kernels/cpu/attention_body.hpp"
+#include "kernels/cpu/gemm_body.hpp"
+#include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/row_bodies.hpp"
+#include "kernels/cpu/vec_avx2.hpp"
+
+namespace sticky::cpu {
+
+const KernelTable& avx2_kernels() {
+  static constexpr KernelTable kTable = {
+      .rmsnorm = rmsnorm_row<Vec>,
+      .glu = glu_row<Vec>,
+      .attention = attention_unit<Vec>,
+      .gemm_f32 = gemm_block<Vec, float>,
+      .gemm_bf16 = gemm_block<Vec, std::uint16_t>,
+  };
+  return kTable;
+}
+
+}  // namespace sticky::cpu

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/instruction_set.hpp"
+#include "kernels/glu.hpp"
+#include "sticky/base/types.hpp"
+
+// What is compiled once per instruction set. Only plain pointers and numbers cross this border: an
+// inline function that two of these units shared could be emitted by the one with the newer
+// instructions and then run on a processor without them.
+
+namespace sticky::cpu {
+
+inline constexpr i64 kPanel = 32;          ///< columns of a weight that are packed side by side
+inline constexpr i64 kRowTile = 12;        ///< most rows of x that one pass over a panel serves
+inline constexpr i64 kRowBlock = 96;       ///< rows of x that stay in the L2 cache: 8 tiles
+inline constexpr i64 kKeysPerSplit = 256;  ///< attention: keys of one softmax part
+inline constexpr i64 kPairs = 12;          ///< attention: (row, query head) pairs that share loads
+inline constexpr i64 kMaxHeadDim = 512;
+
+/// How a weight [n, k] is packed. Columns n are padded to whole panels with zeros.
+enum class Packing : std::uint8_t {
+  f32,   ///< [n / 32][k][32] f32
+  bf16,  ///< [n / 32][k][16][2] bf16: columns c and c + 16 beside each other; widened when used
+  bf16_pairs,  ///< [n / 32][k / 2][32][2] bf16: two k beside each other; k padded to 32 with zeros
+};
+
+/// n_rows of x times the columns of some panels, see Gemm for the arithmetic.
+struct GemmBlock {
+  const void* x = nullptr;       ///< f32; bf16 where the packing is bf16_pairs
+  i64 x_stride = 0;              ///< elements
+  i64 n_rows = 0;                ///< 1 … kRowBlock
+  const void* panels = nullptr;  ///< the first panel
+  i64 k = 0;                     ///< as packed
+  i64 n = 0;                     ///< columns; the last panel may be used in part
+  const float* bias = nullptr;   ///< of the first column; may be null
+  bool accumulate = false;
+  float* y = nullptr;  ///< row 0, first column
+  i64 y_stride = 0;
+};
+
+struct RmsNormRow {
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  i64 n = 0;
+  float eps = 0.0F;
+  float weight_offset = 0.0F;
+  float* y = nullptr;
+};
+
+struct GluRow {
+  const float* gate = nullptr;
+  const float* up = nullptr;
+  i64 n = 0;
+  Activation activation = Activation::silu;
+  float* y = nullptr;
+};
+
+/// Up to kPairs (row, query head) pairs of one sequence that read the same kv head. Pair i is row i
+/// / group, head kv_head * group + i % group. Keys lie in pages as [n_kv_heads][head_dim][16],
+/// values as [n_kv_heads][16][head_dim].
+struct AttentionUnit {
+  const float* q = nullptr;  ///< row 0 of the sequence
+  i64 q_stride = 0;
+  float* y = nullptr;  ///< row 0 of the sequence
+  i64 y_stride = 0;
+  const float* k = nullptr;
+  const float* v = nullptr;
+  const i32* pages = nullptr;
+  i64 n_kv_heads = 0;
+  i64 head_dim = 0;
+  i64 kv_head = 0;
+  i64 group = 0;
+  i64 first_pair = 0;
+  i64 n_pairs = 0;
+  i64 first_position = 0;  ///< of row 0
+  float scale = 1.0F;
+  i64 window = 0;
+  float softcap = 0.0F;
+};
+
+struct KernelTable {
+  void (*rmsnorm)(const RmsNormRow&) = nullptr;
+  void (*glu)(const GluRow&) = nullptr;
+  void (*attention)(const AttentionUnit&) = nullptr;
+  void (*gemm_f32)(const GemmBlock&) = nullptr;
+  void (*gemm_bf16)(const GemmBlock&) = nullptr;        ///< weights widened, the same bits as f32
+  void (*gemm_bf16_pairs)(const GemmBlock&) = nullptr;  ///< null below avx512bf16
+  void (*round_to_bf16)(const float* from, i64 n, std::uint16_t* to) = nullptr;  ///< dito
+};
+
+/// The kernels of a level; it must be one that usable_instruction_sets() names.
+[[nodiscard]] const KernelTable& kernel_table(InstructionSet set);
+
+}  // namespace sticky::cpu

@@ -1,0 +1,25 @@
+#include "kernels/rmsnorm.hpp"
+
+#include <stdexcept>
+
+#include "kernels/cpu/ops.hpp"
+
+namespace sticky::cpu {
+
+void rmsnorm(const Context& context, const RmsNorm& op) {
+  if (op.y.rows != op.x.rows || op.y.cols != op.x.cols || op.weight.cols != op.x.cols)
+    throw std::invalid_argument("rmsnorm: x, y and weight disagree on a shape");
+  const auto x = op.x.as<const float>();
+  const auto y = op.y.as<float>();
+  const auto* weight = op.weight.as<const float>().data;
+  context.parallel.for_each(x.rows, IndexFunction([&](i64 t) {
+                              context.kernels.rmsnorm({.x = x.row(t),
+                                                       .weight = weight,
+                                                       .n = x.cols,
+                                                       .eps = op.eps,
+                                                       .weight_offset = op.weight_offset,
+                                                       .y = y.row(t)});
+                            }));
+}
+
+}  // namespace sticky::cpu

@@ -1,0 +1,73 @@
+#include "kernels/rope.hpp"
+
+#include <stdexcept>
+
+#include "kernels/cpu/ops.hpp"
+#include "kernels/cpu/sequences.hpp"
+
+namespace sticky::cpu {
+namespace {
+
+void check(const RopeAndStore& op) {
+  const KvPages& kv = op.kv;
+  if (op.qkv.cols != (op.n_heads + 2 * kv.n_kv_heads) * kv.head_dim)
+    throw std::invalid_argument(
+        "rope_and_store: qkv is not (n_heads + 2 n_kv_heads) * head_dim wide");
+  if (op.cos.cols != op.sin.cols || op.cos.rows != op.sin.rows || 2 * op.cos.cols > kv.head_dim)
+    throw std::invalid_argument("rope_and_store: cos and sin disagree or are wider than a head");
+  check_sequences("rope_and_store", op.sequences, op.qkv.rows, kv);
+  for (const SequenceRows& s : op.sequences) {
+    if (s.n_rows > 0 && s.first_position + s.n_rows > op.cos.rows)
+      throw std::invalid_argument("rope_and_store: a position is behind the end of cos and sin");
+  }
+}
+
+void rotate(float* head, i64 half, const float* cos, const float* sin) {
+  for (i64 i = 0; i < half; ++i) {
+    const float a = head[i];
+    const float b = head[i + half];
+    head[i] = a * cos[i] - b * sin[i];
+    head[i + half] = b * cos[i] + a * sin[i];
+  }
+}
+
+/// Keys of a page are stored [head_dim][16], so that attention scores 16 positions at once; values
+/// are stored [16][head_dim].
+void store(const KvPages& kv, i64 page, i64 slot, const float* keys, const float* values) {
+  for (i64 h = 0; h < kv.n_kv_heads; ++h) {
+    const i64 begin = (page * kv.n_kv_heads + h) * kPageTokens * kv.head_dim;
+    float* k = static_cast<float*>(kv.k) + begin + slot;
+    float* v = static_cast<float*>(kv.v) + begin + slot * kv.head_dim;
+    for (i64 d = 0; d < kv.head_dim; ++d) {
+      k[d * kPageTokens] = keys[h * kv.head_dim + d];
+      v[d] = values[h * kv.head_dim + d];
+    }
+  }
+}
+
+}  // namespace
+
+void rope_and_store(const Context& context, const RopeAndStore& op) {
+  check(op);
+  const auto qkv = op.qkv.as<float>();
+  const auto cos = op.cos.as<const float>();
+  const auto sin = op.sin.as<const float>();
+  const KvPages& kv = op.kv;
+  const i64 n_rotated = op.n_heads + kv.n_kv_heads;
+  const auto n_sequences = static_cast<i64>(op.sequences.size());
+  context.parallel.for_each(n_sequences, IndexFunction([&](i64 i) {
+                              const SequenceRows& s = op.sequences[static_cast<std::size_t>(i)];
+                              for (i64 r = 0; r < s.n_rows; ++r) {
+                                const i64 position = s.first_position + r;
+                                float* row = qkv.row(s.first_row + r);
+                                for (i64 h = 0; h < n_rotated; ++h)
+                                  rotate(row + h * kv.head_dim, cos.cols, cos.row(position),
+                                         sin.row(position));
+                                store(kv, s.pages[static_cast<std::size_t>(position / kPageTokens)],
+                                      position % kPageTokens, row + op.n_heads * kv.head_dim,
+                                      row + n_rotated * kv.head_dim);
+                              }
+                            }));
+}
+
+}  // namespace sticky::cpu
