@@ -14,8 +14,7 @@
 #include "sticky/model/load_model.hpp"
 #include "sticky/request/response.hpp"
 #include "sticky/worker/intake.hpp"
-
-#include "state_plan.hpp"
+#include "sticky/worker/state_plan.hpp"
 
 namespace sticky::worker {
 

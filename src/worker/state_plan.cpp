@@ -1,4 +1,4 @@
-#include "state_plan.hpp"
+#include "sticky/worker/state_plan.hpp"
 
 #include <algorithm>
 
