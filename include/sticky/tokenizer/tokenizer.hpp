@@ -23,6 +23,13 @@ struct ByteRange {
   i64 n = 0;
 };
 
+/// What decoding has to remember between two tokens. Starts empty; one for each list of tokens.
+struct DecodeState {
+  bool at_start = true;  ///< no token has been written yet
+  i64 n_stripped = 0;    ///< blanks taken from the start of the text; -1 when that is over
+  std::string pending;   ///< bytes that are not yet known to be characters
+};
+
 /// Text to token ids and back, as the Hugging Face tokenizer of the same files does. Immutable;
 /// usable from several threads at once. Text that is not UTF-8: each maximal invalid subpart
 /// becomes U+FFFD first. Time is linear in the length of the text.
@@ -35,9 +42,10 @@ class Tokenizer {
 
   [[nodiscard]] virtual std::vector<i32> encode(std::string_view text,
                                                 const EncodeOptions& options) const = 0;
-  /// The same, but special tokens are not recognised where they touch one of the `content` ranges
-  /// (ascending, disjoint): what a user wrote stays text, what a chat template wrote may be control
-  /// tokens.
+  /// The same, but special tokens are not recognised where they share a byte with one of the
+  /// `content` ranges (ascending, disjoint): what a user wrote stays text, what a chat template
+  /// wrote may be control tokens. All else is as encode() has it: nothing is cut at the border of a
+  /// range, and added tokens that are not special are recognised everywhere.
   [[nodiscard]] virtual std::vector<i32> encode_with_content(
       std::string_view text,
       std::span<const ByteRange> content,
@@ -49,6 +57,10 @@ class Tokenizer {
   [[nodiscard]] virtual std::string piece(i32 id) const = 0;
   /// Valid UTF-8 always: bytes that make no character become U+FFFD.
   [[nodiscard]] virtual std::string decode(std::span<const i32> ids, bool skip_special) const = 0;
+  /// decode() token by token: what all these calls and one decode_end() append to out is what
+  /// decode() gives. Unless overridden: the pieces, joined, as UTF-8.
+  virtual void decode_next(DecodeState& state, i32 id, bool skip_special, std::string& out) const;
+  virtual void decode_end(DecodeState& state, std::string& out) const;
 
   [[nodiscard]] virtual i64 vocab_size() const = 0;  ///< highest id + 1, added tokens included
   [[nodiscard]] virtual std::optional<i32> id_of(std::string_view piece) const = 0;
@@ -67,8 +79,7 @@ class StreamDecoder {
  private:
   const Tokenizer* tokenizer_;
   bool skip_special_;
-  bool at_start_ = true;
-  std::string pending_;  // bytes that are not a whole character yet
+  DecodeState state_;
 };
 
 /// Special tokens of a model, as text: what chat templates call bos_token and so on. Empty where
