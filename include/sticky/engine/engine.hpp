@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "sticky/base/clock.hpp"
@@ -15,12 +14,13 @@
 namespace sticky::engine {
 
 /// One text to be made. The caller has checked token ids against limits().vocab and lengths against
-/// the context: prompt.size() >= 1 and prompt.size() + 1 <= context.
+/// the context: prompt.size() >= 1 and prompt.size() + 1 <= context. Anything else is a bug.
+/// max_tokens = 0 gives an empty text without computing anything.
 struct Job {
-  i64 key = 0;  ///< the caller's; comes back with the outcome
-  std::vector<i32> prompt;
-  request::Sampling sampling;
-  Hash128 identity;  ///< of the request: seeds its draws where it brings no seed
+  i64 key = 0;  ///< the caller's, another for each job; comes back with the outcome
+  std::vector<i32> prompt{};
+  request::Sampling sampling{};
+  Hash128 identity{};  ///< of the request: seeds its draws where it brings no seed
 };
 
 /// What became of a job.
@@ -34,18 +34,33 @@ struct Outcome {
 
 struct Stats {
   i64 n_steps = 0;
-  i64 prompt_tokens = 0;  ///< computed, not found in the cache
-  i64 cached_tokens = 0;
+  i64 prompt_tokens = 0;  ///< computed, not found in the cache; again when a sequence is replayed
+  i64 cached_tokens = 0;  ///< of prompts, found in the cache
   i64 generated_tokens = 0;
   i64 preemptions = 0;  ///< sequences sent back to waiting for want of pages
 };
 
 /// Continuous batching over one model: prefill in chunks and decode share steps. An answer depends
 /// on its job, the model and the arithmetic only: not on neighbours, order, batch size, cache hits
-/// or preemption. One thread uses an Engine.
+/// or preemption. That asks one thing of the model: keys, values and logits of a position are the
+/// same bits whatever rows it shares a step with. One thread uses an Engine.
+///
+/// A text ends, whatever comes first,
+/// - with a token of eos_ids (unless ignore_eos) or stop_token_ids: "stop"; the token is in
+///   token_ids and not in the text;
+/// - when a stop string is complete: "stop"; the text is cut before it (or behind it, with
+///   include_stop_str_in_output), token_ids end with the token that completed it;
+/// - after max_tokens tokens or with the context: "length".
+/// While there are fewer than min_tokens tokens, the first kind is never chosen and the second not
+/// looked for. Special tokens that end nothing are left out of the text.
+///
+/// Log probabilities are of the model's own logits, before bias, penalties and temperature; -9999
+/// stands for those below it. Of NaN logits nothing good can come: they count as -inf, and where no
+/// other is left, token 0 is chosen.
 class Engine {
  public:
-  /// eos_ids: tokens that end a text. `tokenizer` and `model` outlive the engine.
+  /// eos_ids: tokens that end a text. `tokenizer`, `model` and `clock` outlive the engine.
+  /// ConfigError when the model's pages do not hold one sequence as long as its context.
   Engine(model::LanguageModel& model,
          const tokenizer::Tokenizer& tokenizer,
          std::vector<i32> eos_ids,

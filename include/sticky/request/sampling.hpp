@@ -19,14 +19,14 @@ struct Sampling {
   double repetition_penalty = 1.0;  ///< over prompt and output tokens
   double presence_penalty = 0.0;    ///< over output tokens
   double frequency_penalty = 0.0;   ///< over output tokens
-  std::optional<i64> seed;          ///< none: derived from run seed and request id
-  std::vector<std::pair<i32, double>> logit_bias;
+  std::optional<i64> seed{};        ///< none: derived from run seed and request id
+  std::vector<std::pair<i32, double>> logit_bias{};
 
-  std::optional<i64> max_tokens;  ///< none: until the context ends
+  std::optional<i64> max_tokens{};  ///< none: until the context ends
   i64 min_tokens = 0;
   bool ignore_eos = false;
-  std::vector<std::string> stop;
-  std::vector<i32> stop_token_ids;
+  std::vector<std::string> stop{};
+  std::vector<i32> stop_token_ids{};
   bool include_stop_str_in_output = false;
   i64 top_logprobs = -1;  ///< -1: no logprobs; 0: of the chosen token only; n: the n best beside it
 };

@@ -1,0 +1,221 @@
+#include "sampler.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "sticky/base/random.hpp"
+
+#include "elementary.hpp"
+
+namespace sticky::engine {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+std::array<std::uint32_t, 2> words_of(std::uint64_t x) {
+  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
+}
+
+// NaN is never above anything, so it drops out.
+float highest(std::span<const float> logits) {
+  constexpr std::size_t kLanes = 16;  // independent maxima: the compiler makes vectors of them
+  std::array<float, kLanes> lanes;
+  lanes.fill(kMinusInfinity);
+  std::size_t i = 0;
+  for (; i + kLanes <= logits.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const float x = logits[i + lane];
+      lanes[lane] = x > lanes[lane] ? x : lanes[lane];
+    }
+  }
+  float best = *std::ranges::max_element(lanes);
+  for (; i < logits.size(); ++i)
+    best = logits[i] > best ? logits[i] : best;
+  return best;
+}
+
+// e^((logit - best) / temperature). The best itself has exactly 1, also where it is infinite.
+double weight_of(double logit, double best, double temperature) {
+  return logit == best ? 1.0 : exp_nonpositive((logit - best) / temperature);
+}
+
+bool is_better(const WeightedToken& a, const WeightedToken& b) {
+  return a.weight > b.weight || (a.weight == b.weight && a.id < b.id);
+}
+
+double total_weight(std::span<const WeightedToken> tokens) {
+  double total = 0.0;
+  for (const WeightedToken& t : tokens)
+    total += t.weight;
+  return total;
+}
+
+void apply_penalties(std::span<float> logits, const request::Sampling& s, const TokenCounts& seen) {
+  const auto repetition = static_cast<float>(s.repetition_penalty);
+  const auto presence = static_cast<float>(s.presence_penalty);
+  const auto frequency = static_cast<float>(s.frequency_penalty);
+  for (const auto& [id, n_in_output] : seen.n_in_output()) {
+    float& logit = logits[static_cast<std::size_t>(id)];
+    logit = logit > 0.0F ? logit / repetition : logit * repetition;
+    if (n_in_output > 0) logit -= presence + frequency * static_cast<float>(n_in_output);
+  }
+}
+
+}  // namespace
+
+bool has_penalties(const request::Sampling& s) {
+  return s.repetition_penalty != 1.0 || s.presence_penalty != 0.0 || s.frequency_penalty != 0.0;
+}
+
+void TokenCounts::add_prompt(std::span<const i32> tokens) {
+  for (const i32 token : tokens)
+    n_in_output_.try_emplace(token, 0);
+}
+
+DrawKey draw_key(const std::optional<i64>& seed, std::uint64_t run_seed, const Hash128& identity) {
+  if (seed) return {.key = words_of(std::bit_cast<std::uint64_t>(*seed)), .stream = {}};
+  const std::array<std::uint64_t, 3> source{run_seed, identity.high, identity.low};
+  const auto bytes = std::bit_cast<std::array<char, sizeof source>>(source);
+  const Hash128 mixed = hash128(std::string_view(bytes.data(), bytes.size()));
+  return {.key = words_of(mixed.high), .stream = words_of(mixed.low)};
+}
+
+double uniform_at(const DrawKey& key, i64 position) {
+  const auto low = words_of(static_cast<std::uint64_t>(position));
+  const auto random = philox(key.key, {low[0], low[1], key.stream[0], key.stream[1]});
+  return uniform01(random[0], random[1]);
+}
+
+i32 argmax(std::span<const float> logits) {
+  const float best = highest(logits);
+  if (best == kMinusInfinity) return 0;
+  return static_cast<i32>(std::ranges::find(logits, best) - logits.begin());
+}
+
+void find_best(std::span<const float> logits, i64 n, std::vector<WeightedToken>& best) {
+  best.clear();
+  const auto n_wanted = std::min(static_cast<std::size_t>(n), logits.size());
+  if (n_wanted == 0) return;
+  // A heap with the worst of the best on top: most logits cost one comparison.
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    const float logit = std::isnan(logits[i]) ? kMinusInfinity : logits[i];
+    if (best.size() == n_wanted) {
+      if (!(logit > best.front().weight)) continue;
+      std::ranges::pop_heap(best, is_better);
+      best.pop_back();
+    }
+    best.push_back({static_cast<i32>(i), logit});
+    std::ranges::push_heap(best, is_better);
+  }
+  std::ranges::sort_heap(best, is_better);
+}
+
+double log_sum_exp(std::span<const float> logits) {
+  const double best = highest(logits);
+  if (std::isinf(best)) return best;
+  double sum = 0.0;
+  for (const float logit : logits)
+    sum += exp_nonpositive(logit - best);
+  return best + log_positive(sum);
+}
+
+std::span<const float> Sampler::processed(std::span<const float> logits,
+                                          const Processing& processing) {
+  const request::Sampling& s = processing.sampling;
+  if (!has_penalties(s) && s.logit_bias.empty() && processing.banned.empty()) return logits;
+  processed_.assign(logits.begin(), logits.end());
+  const auto is_row = [&](i32 id) { return id >= 0 && id < static_cast<i64>(logits.size()); };
+  for (const auto& [id, bias] : s.logit_bias) {
+    if (is_row(id)) processed_[static_cast<std::size_t>(id)] += static_cast<float>(bias);
+  }
+  if (has_penalties(s)) apply_penalties(processed_, s, processing.counts);
+  for (const i32 id : processing.banned) {
+    if (is_row(id)) processed_[static_cast<std::size_t>(id)] = kMinusInfinity;
+  }
+  return processed_;
+}
+
+void Sampler::weigh_all(std::span<const float> processed, double temperature) {
+  const double best = highest(processed);
+  weights_.resize(processed.size());
+  if (std::isinf(best)) {
+    std::ranges::transform(processed, weights_.begin(),
+                           [&](float logit) { return logit == best ? 1.0 : 0.0; });
+  } else {
+    for (std::size_t i = 0; i < processed.size(); ++i) {
+      weights_[i] = exp_nonpositive((processed[i] - best) / temperature);
+    }
+  }
+}
+
+void Sampler::keep_best(std::span<const float> processed, i64 k, double temperature) {
+  find_best(processed, k, kept_);
+  const double best = kept_.front().weight;
+  for (WeightedToken& t : kept_)
+    t.weight = weight_of(t.weight, best, temperature);
+}
+
+void Sampler::keep_nucleus(double top_p) {
+  const double total = total_weight(kept_);
+  // Tokens below this weight have less than (1 - p) of the total together, so none is needed.
+  // Halved: rounding must not drop one that is.
+  const double too_small = 0.5 * (1.0 - top_p) * total / static_cast<double>(kept_.size());
+  std::erase_if(kept_, [&](const WeightedToken& t) { return t.weight < too_small; });
+
+  double reached = 0.0;
+  std::ptrdiff_t n_sorted = 0;
+  const std::ptrdiff_t n = std::ssize(kept_);
+  while (n_sorted < n) {
+    const std::ptrdiff_t end = std::min(n, std::max<std::ptrdiff_t>(64, 4 * n_sorted));
+    std::partial_sort(kept_.begin() + n_sorted, kept_.begin() + end, kept_.end(), is_better);
+    for (; n_sorted < end; ++n_sorted) {
+      if (n_sorted > 0 && reached >= top_p * total) {
+        kept_.resize(static_cast<std::size_t>(n_sorted));
+        return;
+      }
+      reached += kept_[static_cast<std::size_t>(n_sorted)].weight;
+    }
+  }
+}
+
+std::span<const WeightedToken> Sampler::kept(std::span<const float> processed,
+                                             const request::Sampling& sampling) {
+  const bool cuts_k = sampling.top_k > 0 && sampling.top_k < std::ssize(processed);
+  if (cuts_k) {
+    keep_best(processed, sampling.top_k, sampling.temperature);
+  } else {
+    weigh_all(processed, sampling.temperature);
+    kept_.resize(weights_.size());
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      kept_[i] = {static_cast<i32>(i), weights_[i]};
+    }
+  }
+  if (sampling.top_p < 1.0) keep_nucleus(sampling.top_p);
+  if (sampling.min_p > 0.0) {  // the best has weight 1
+    std::erase_if(kept_, [&](const WeightedToken& t) { return t.weight < sampling.min_p; });
+  }
+  return kept_;
+}
+
+i32 Sampler::choose(std::span<const float> processed,
+                    const request::Sampling& sampling,
+                    double uniform) {
+  if (sampling.temperature == 0.0 || sampling.top_k == 1) return argmax(processed);
+  if (highest(processed) == kMinusInfinity) return 0;
+  const auto tokens = kept(processed, sampling);
+  const double target = uniform * total_weight(tokens);
+  double reached = 0.0;
+  i32 last = 0;  // rounding may leave the sum below the target
+  for (const WeightedToken& t : tokens) {
+    if (t.weight == 0.0) continue;
+    reached += t.weight;
+    last = t.id;
+    if (reached > target) break;
+  }
+  return last;
+}
+
+}  // namespace sticky::engine

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sticky/base/clock.hpp"
+#include "sticky/engine/engine.hpp"
+#include "sticky/tokenizer/tokenizer.hpp"
+
+#include "page_pool.hpp"
+#include "sampler.hpp"
+#include "step_planner.hpp"
+#include "stop_matcher.hpp"
+
+namespace sticky::engine {
+
+/// What ends a text besides its own parameters.
+struct TextEnds {
+  std::vector<i32> eos_ids;
+  i64 context = 0;  ///< positions
+};
+
+/// One job on its way: its tokens, the pages that hold their keys and values, and its text so far.
+class Sequence {
+ public:
+  /// `number`: order of submission. Hashes of its pages are kept only where they are `shared`.
+  Sequence(Job job, i64 number, DrawKey draws, const tokenizer::Tokenizer& tokenizer, bool shared);
+
+  [[nodiscard]] i64 key() const { return job_.key; }
+  [[nodiscard]] i64 number() const { return number_; }
+  [[nodiscard]] const request::Sampling& sampling() const { return job_.sampling; }
+  [[nodiscard]] const std::vector<i32>& tokens() const { return tokens_; }
+  [[nodiscard]] const std::vector<i32>& pages() const { return pages_; }
+  [[nodiscard]] const TokenCounts& counts() const { return counts_; }
+  [[nodiscard]] const DrawKey& draws() const { return draws_; }
+  [[nodiscard]] i64 n_prompt() const { return n_prompt_; }
+  [[nodiscard]] i64 n_computed() const { return n_computed_; }
+  [[nodiscard]] i64 n_output() const { return std::ssize(tokens_) - n_prompt_; }
+  [[nodiscard]] bool is_computed() const { return n_computed_ == std::ssize(tokens_); }
+  [[nodiscard]] SequenceView view() const;
+
+  /// Takes the first n_pages of its pages from the pool, which holds them.
+  void take_cached(PagePool& pool, i64 n_pages);
+  /// Pages for its first n_tokens tokens.
+  void take_pages(PagePool& pool, i64 n_tokens);
+  /// Its next n_rows tokens are in their pages now.
+  void note_computed(PagePool& pool, i64 n_rows);
+  void give_back_pages(PagePool& pool);
+
+  /// Tokens that must not come next: while min_tokens are not reached, those that would end it.
+  [[nodiscard]] std::vector<i32> banned(const TextEnds& ends) const;
+  void append(i32 token);
+  void append_logprob(request::TokenLogprob logprob);
+  /// After append(): takes the token's text and says whether the text has ended.
+  [[nodiscard]] bool has_ended(const TextEnds& ends);
+  [[nodiscard]] Outcome take_outcome(TimePoint now);
+
+  void note_submitted(TimePoint at) { submitted_ = started_ = first_token_ = at; }
+  void note_started(TimePoint at);      ///< only the first call counts
+  void note_first_token(TimePoint at);  ///< only the first call counts
+
+ private:
+  [[nodiscard]] bool ends_by_token(i32 token, const TextEnds& ends) const;
+  [[nodiscard]] bool add_text(const std::string& text);
+  void hash_full_pages();
+
+  Job job_;
+  i64 number_;
+  DrawKey draws_;
+  bool shares_pages_;
+  i64 n_prompt_;
+  std::vector<i32> tokens_;  // prompt and output
+  TokenCounts counts_;       // empty where no penalty looks at it
+
+  std::vector<i32> pages_;
+  std::vector<Hash128> page_hashes_;  // of full pages
+  i64 n_computed_ = 0;
+
+  tokenizer::StreamDecoder decoder_;
+  StopMatcher stops_;
+  request::Answer answer_;
+
+  bool has_started_ = false;
+  TimePoint submitted_;
+  TimePoint started_;
+  TimePoint first_token_;
+};
+
+}  // namespace sticky::engine
