@@ -18,6 +18,10 @@ void check(const Gemm& op, const PackedMatrix& w) {
     throw std::invalid_argument(fmt::format("gemm: {} biases for {} columns", op.bias.cols, w.n));
 }
 
+const std::byte* as_bytes(const void* p) {
+  return static_cast<const std::byte*>(p);
+}
+
 auto kernel_of(const KernelTable& kernels, Packing packing) {
   switch (packing) {
     case Packing::f32:
@@ -33,7 +37,7 @@ auto kernel_of(const KernelTable& kernels, Packing packing) {
 /// x as the kernel reads it.
 struct Rounded {
   const std::byte* x;
-  i64 stride_bytes;
+  i64 row_bytes;
   i64 stride;
 };
 
@@ -41,21 +45,24 @@ Rounded round_rows(const Context& context,
                    Rows<const float> x,
                    i64 width,
                    std::span<std::uint16_t> scratch) {
-  if (static_cast<i64>(scratch.size()) < x.rows * width)
-    throw std::invalid_argument("gemm: the scratch is too small");
+  const i64 together = context.kernels.rounded_rows_together;
   context.parallel.for_each(x.rows, IndexFunction([&](i64 m) {
-                              std::uint16_t* row = scratch.data() + m * width;
-                              context.kernels.round_to_bf16(x.row(m), x.cols, row);
-                              std::fill(row + x.cols, row + width, std::uint16_t{0});
+                              std::uint16_t* tile =
+                                  scratch.data() + m / together * together * width;
+                              context.kernels.round_row({.from = x.row(m),
+                                                         .n = x.cols,
+                                                         .to = tile + m % together * kDepthBlock,
+                                                         .piece_stride = together * kDepthBlock});
                             }));
-  return {static_cast<const std::byte*>(static_cast<const void*>(scratch.data())), 2 * width,
-          width};
+  return {as_bytes(scratch.data()), 2 * width, width};
 }
 
 }  // namespace
 
-i64 gemm_scratch_size(const PackedMatrix& w, i64 m) {
-  return w.packing == Packing::bf16_pairs ? m * packed_k(w.packing, w.k) : 0;
+i64 gemm_scratch_size(const Context& context, const PackedMatrix& w, i64 m) {
+  if (w.packing != Packing::bf16_pairs) return 0;
+  const i64 together = context.kernels.rounded_rows_together;
+  return (m + together - 1) / together * together * packed_k(w.packing, w.k);
 }
 
 void gemm(const Context& context,
@@ -68,11 +75,12 @@ void gemm(const Context& context,
   const auto y = op.y.as<float>();
   const auto* bias = op.bias.data == nullptr ? nullptr : op.bias.as<const float>().data;
   const i64 k = packed_k(w.packing, w.k);
-  Rounded in = {static_cast<const std::byte*>(static_cast<const void*>(x.data)), 4 * x.stride,
-                x.stride};
+  const auto kernel = kernel_of(context.kernels, w.packing);
+  if (kernel == nullptr || static_cast<i64>(scratch.size()) < gemm_scratch_size(context, w, x.rows))
+    throw std::invalid_argument("gemm: no kernel for this packing, or too little scratch");
+  Rounded in = {as_bytes(x.data), 4 * x.stride, x.stride};
   if (w.packing == Packing::bf16_pairs) in = round_rows(context, x, k, scratch);
 
-  const auto kernel = kernel_of(context.kernels, w.packing);
   const i64 n_row_blocks = (x.rows + kRowBlock - 1) / kRowBlock;
   const i64 panels = n_panels(w.n);
   // About four parts a thread, so that one which is interrupted does not make all wait; but at
@@ -84,7 +92,7 @@ void gemm(const Context& context,
                               const i64 panel = panels * (i % parts) / parts;
                               const i64 end = panels * (i % parts + 1) / parts;
                               const i64 column = panel * kPanel;
-                              kernel({.x = in.x + row * in.stride_bytes,
+                              kernel({.x = in.x + row * in.row_bytes,
                                       .x_stride = in.stride,
                                       .n_rows = std::min(kRowBlock, x.rows - row),
                                       .panels = static_cast<const std::byte*>(w.panels) +

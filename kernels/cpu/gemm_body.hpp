@@ -4,18 +4,35 @@
 
 // One tile: kRows rows of x times kGroups groups of 16 columns. Each sum is one lane of one
 // register and takes k in ascending order; where rows are few, more columns hide the latency of the
-// fma. V is one of vec_*.hpp.
+// fma. V is one of vec_*.hpp; T, below, says what is multiplied.
 
 namespace sticky::cpu {
 
-template <class V>
-typename V::F load_columns(const float* panel_row, int half) {
-  return V::load(panel_row + 16 * half);
-}
-template <class V>
-typename V::F load_columns(const std::uint16_t* panel_row, int half) {
-  return V::load_half(panel_row, half);
-}
+/// f32 times f32.
+template <class Vec>
+struct TimesF32 {
+  using V = Vec;
+  using X = float;
+  using W = float;
+  static constexpr i64 kDepth = 1;  ///< values of k that one multiplication takes
+  static typename V::F load_columns(const W* panel_row, int half) {
+    return V::load(panel_row + 16 * half);
+  }
+  static typename V::F repeat(const X* x) { return V::set1(*x); }
+  static typename V::F multiply_add(typename V::F a, typename V::F b, typename V::F sum) {
+    return V::fma(a, b, sum);
+  }
+};
+
+/// f32 times bf16, which is widened: the same bits as TimesF32 with the same numbers.
+template <class Vec>
+struct TimesBf16 : TimesF32<Vec> {
+  using V = Vec;
+  using W = std::uint16_t;
+  static typename V::F load_columns(const W* panel_row, int half) {
+    return V::load_half(panel_row, half);
+  }
+};
 
 /// Most groups of 16 columns (8, 4, 2 or 1) whose sums fit into registers beside n_rows rows.
 template <class V>
@@ -36,29 +53,30 @@ void finish_columns(const GemmBlock& op, i64 row, i64 column, typename V::F sum)
   V::store_n(y, sum, n);
 }
 
-template <class V, class W, int kRows, int kGroups>
+template <class T, int kRows, int kGroups>
 void gemm_tile(const GemmBlock& op, i64 row, i64 group) {
-  const float* x = static_cast<const float*>(op.x) + row * op.x_stride;
-  const W* w = static_cast<const W*>(op.panels) + group / 2 * kPanel * op.k;
+  using V = typename T::V;
+  const auto* x = static_cast<const typename T::X*>(op.x) + row * op.x_stride;
+  const auto* w = static_cast<const typename T::W*>(op.panels) + group / 2 * kPanel * op.k;
   const int first_half = static_cast<int>(group % 2);
   typename V::F sums[kRows][kGroups];
   for (int m = 0; m < kRows; ++m) {
     for (int g = 0; g < kGroups; ++g)
       sums[m][g] = V::set1(0.0F);
   }
-  for (i64 k = 0; k < op.k; ++k) {
-    typename V::F columns[kGroups];
+  for (i64 k = 0; k < op.k; k += T::kDepth) {
+    decltype(T::load_columns(w, 0)) columns[kGroups];
 #pragma GCC unroll 8
     for (int g = 0; g < kGroups; ++g) {
-      columns[g] = load_columns<V>(w + g / 2 * kPanel * op.k + k * kPanel, (first_half + g) % 2);
+      columns[g] = T::load_columns(w + g / 2 * kPanel * op.k + k * kPanel, (first_half + g) % 2);
       V::pin(columns[g]);
     }
 #pragma GCC unroll 12
     for (int m = 0; m < kRows; ++m) {
-      const typename V::F a = V::set1(x[m * op.x_stride + k]);
+      const auto a = T::repeat(x + m * op.x_stride + k);
 #pragma GCC unroll 8
       for (int g = 0; g < kGroups; ++g)
-        sums[m][g] = V::fma(a, columns[g], sums[m][g]);
+        sums[m][g] = T::multiply_add(a, columns[g], sums[m][g]);
     }
   }
 #pragma GCC unroll 12
@@ -69,35 +87,36 @@ void gemm_tile(const GemmBlock& op, i64 row, i64 group) {
   }
 }
 
-template <class V, class W, int kRows>
+template <class T, int kRows>
 void gemm_rows(const GemmBlock& op, i64 row, i64 first_group, i64 n_groups) {
-  constexpr int kGroups = groups_beside<V>(kRows);
+  constexpr int kGroups = groups_beside<typename T::V>(kRows);
   constexpr int kRest = kGroups < 2 ? kGroups : 2;  // a panel; half of one where registers are few
   i64 group = first_group;
   const i64 end = first_group + n_groups;
   for (; group + kGroups <= end; group += kGroups)
-    gemm_tile<V, W, kRows, kGroups>(op, row, group);
+    gemm_tile<T, kRows, kGroups>(op, row, group);
   for (; group < end; group += kRest)
-    gemm_tile<V, W, kRows, kRest>(op, row, group);
+    gemm_tile<T, kRows, kRest>(op, row, group);
 }
 
-template <class V, class W, int kRows = V::kTileRows>
+template <class T, int kRows = T::V::kTileRows>
 void gemm_some_rows(const GemmBlock& op, i64 row, i64 n_rows, i64 first_group, i64 n_groups) {
-  if (n_rows == kRows) return gemm_rows<V, W, kRows>(op, row, first_group, n_groups);
-  if constexpr (kRows > 1) gemm_some_rows<V, W, kRows - 1>(op, row, n_rows, first_group, n_groups);
+  if (n_rows == kRows) return gemm_rows<T, kRows>(op, row, first_group, n_groups);
+  if constexpr (kRows > 1) gemm_some_rows<T, kRows - 1>(op, row, n_rows, first_group, n_groups);
 }
 
-template <class V, class W>
+template <class T>
 void gemm_block(const GemmBlock& op) {
+  constexpr i64 kTileRows = T::V::kTileRows;
   const i64 n_groups = (op.n + kPanel - 1) / kPanel * 2;
-  const i64 n_tiles = (op.n_rows + V::kTileRows - 1) / V::kTileRows;
+  const i64 n_tiles = (op.n_rows + kTileRows - 1) / kTileRows;
   // With several tiles of rows, a panel is used by all of them while it is in the cache.
   const i64 step = n_tiles == 1 ? n_groups : 2;
   for (i64 group = 0; group < n_groups; group += step) {
     for (i64 tile = 0; tile < n_tiles; ++tile) {
       const i64 row = op.n_rows * tile / n_tiles;
       const i64 end = op.n_rows * (tile + 1) / n_tiles;
-      gemm_some_rows<V, W>(op, row, end - row, group, step);
+      gemm_some_rows<T>(op, row, end - row, group, step);
     }
   }
 }

@@ -1,5 +1,11 @@
 #include "kernels/cpu/instruction_set.hpp"
 
+#if STICKY_X86_KERNELS
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "kernels/cpu/isa.hpp"
 
 namespace sticky::cpu {
@@ -8,6 +14,25 @@ namespace {
 constexpr InstructionSet kAll[] = {InstructionSet::scalar, InstructionSet::avx2,
                                    InstructionSet::avx512, InstructionSet::avx512bf16,
                                    InstructionSet::amx};
+
+#if STICKY_X86_KERNELS
+/// Linux gives a process the 8 KiB of tile registers only after it has asked.
+bool may_use_amx_tiles() {
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM of asm/prctl.h
+  constexpr long kTileRegisters = 18;          // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileRegisters) == 0;
+}
+
+bool has_amx_bf16() {
+  constexpr unsigned kBf16 = 1U << 22;
+  constexpr unsigned kTiles = 1U << 24;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kBf16) != 0 && (d & kTiles) != 0;
+}
+#endif
 
 bool is_usable(InstructionSet set) {
   if (set == InstructionSet::scalar) return true;
@@ -18,6 +43,8 @@ bool is_usable(InstructionSet set) {
   if (set == InstructionSet::avx512)
     return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
            __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+  if (set == InstructionSet::avx512bf16) return __builtin_cpu_supports("avx512bf16") != 0;
+  if (set == InstructionSet::amx) return has_amx_bf16() && may_use_amx_tiles();
 #endif
   return false;
 }
@@ -59,7 +86,9 @@ std::vector<InstructionSet> usable_instruction_sets() {
 const KernelTable& kernel_table(InstructionSet set) {
 #if STICKY_X86_KERNELS
   if (set == InstructionSet::avx2) return avx2_kernels();
-  if (set >= InstructionSet::avx512) return avx512_kernels();
+  if (set == InstructionSet::avx512) return avx512_kernels();
+  if (set == InstructionSet::avx512bf16) return avx512bf16_kernels();
+  if (set == InstructionSet::amx) return amx_kernels();
 #endif
   static_cast<void>(set);
   return scalar_kernels();

@@ -10,5 +10,7 @@ namespace sticky::cpu {
 const KernelTable& scalar_kernels();
 const KernelTable& avx2_kernels();
 const KernelTable& avx512_kernels();
+const KernelTable& avx512bf16_kernels();  ///< those of avx512 and more
+const KernelTable& amx_kernels();         ///< those of avx512 and more
 
 }  // namespace sticky::cpu

@@ -11,8 +11,8 @@ const KernelTable& avx2_kernels() {
       .rmsnorm = rmsnorm_row<Vec>,
       .glu = glu_row<Vec>,
       .attention = attention_unit<Vec>,
-      .gemm_f32 = gemm_block<Vec, float>,
-      .gemm_bf16 = gemm_block<Vec, std::uint16_t>,
+      .gemm_f32 = gemm_block<TimesF32<Vec>>,
+      .gemm_bf16 = gemm_block<TimesBf16<Vec>>,
   };
   return kTable;
 }

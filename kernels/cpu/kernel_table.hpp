@@ -13,8 +13,8 @@
 namespace sticky::cpu {
 
 inline constexpr i64 kPanel = 32;          ///< columns of a weight that are packed side by side
-inline constexpr i64 kRowTile = 12;        ///< most rows of x that one pass over a panel serves
-inline constexpr i64 kRowBlock = 96;       ///< rows of x that stay in the L2 cache: 8 tiles
+inline constexpr i64 kRowBlock = 96;       ///< rows of x that stay in the L2 cache
+inline constexpr i64 kDepthBlock = 32;     ///< bf16_pairs: k is padded to these with zeros
 inline constexpr i64 kKeysPerSplit = 256;  ///< attention: keys of one softmax part
 inline constexpr i64 kPairs = 12;          ///< attention: (row, query head) pairs that share loads
 inline constexpr i64 kMaxHeadDim = 512;
@@ -23,12 +23,12 @@ inline constexpr i64 kMaxHeadDim = 512;
 enum class Packing : std::uint8_t {
   f32,   ///< [n / 32][k][32] f32
   bf16,  ///< [n / 32][k][16][2] bf16: columns c and c + 16 beside each other; widened when used
-  bf16_pairs,  ///< [n / 32][k / 2][32][2] bf16: two k beside each other; k padded to 32 with zeros
+  bf16_pairs,  ///< [n / 32][k / 2][32][2] bf16: two k beside each other; k padded to kDepthBlock
 };
 
 /// n_rows of x times the columns of some panels, see Gemm for the arithmetic.
 struct GemmBlock {
-  const void* x = nullptr;       ///< f32; bf16 where the packing is bf16_pairs
+  const void* x = nullptr;       ///< f32; where the packing is bf16_pairs as RoundedRow says
   i64 x_stride = 0;              ///< elements
   i64 n_rows = 0;                ///< 1 … kRowBlock
   const void* panels = nullptr;  ///< the first panel
@@ -38,6 +38,15 @@ struct GemmBlock {
   bool accumulate = false;
   float* y = nullptr;  ///< row 0, first column
   i64 y_stride = 0;
+};
+
+/// One row of x rounded to bf16 for a GEMM with bf16_pairs: pieces of kDepthBlock elements, filled
+/// up with zeros, each piece_stride elements behind the one before.
+struct RoundedRow {
+  const float* from = nullptr;
+  i64 n = 0;
+  std::uint16_t* to = nullptr;
+  i64 piece_stride = 0;
 };
 
 struct RmsNormRow {
@@ -85,9 +94,12 @@ struct KernelTable {
   void (*glu)(const GluRow&) = nullptr;
   void (*attention)(const AttentionUnit&) = nullptr;
   void (*gemm_f32)(const GemmBlock&) = nullptr;
-  void (*gemm_bf16)(const GemmBlock&) = nullptr;        ///< weights widened, the same bits as f32
-  void (*gemm_bf16_pairs)(const GemmBlock&) = nullptr;  ///< null below avx512bf16
-  void (*round_to_bf16)(const float* from, i64 n, std::uint16_t* to) = nullptr;  ///< dito
+  void (*gemm_bf16)(const GemmBlock&) = nullptr;  ///< weights widened, the same bits as gemm_f32
+  // Below avx512bf16 there is no GEMM of bf16 products.
+  void (*gemm_bf16_pairs)(const GemmBlock&) = nullptr;
+  void (*round_row)(const RoundedRow&) = nullptr;
+  /// Rows whose rounded pieces lie beside each other: [rows / this][k / 32][this][32].
+  i64 rounded_rows_together = 1;
 };
 
 /// The kernels of a level; it must be one that usable_instruction_sets() names.

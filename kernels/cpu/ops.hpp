@@ -29,7 +29,7 @@ void attention(const Context& context, const Attention& op);
 void glu(const Context& context, const Glu& op);
 
 /// Elements of scratch that gemm() needs for m rows.
-[[nodiscard]] i64 gemm_scratch_size(const PackedMatrix& w, i64 m);
+[[nodiscard]] i64 gemm_scratch_size(const Context& context, const PackedMatrix& w, i64 m);
 /// op.w is not looked at: w is the packed form of it.
 void gemm(const Context& context,
           const Gemm& op,

@@ -8,8 +8,6 @@
 namespace sticky::cpu {
 namespace {
 
-constexpr i64 kTileDepth = 32;  // k of one AMX tile of bf16
-
 void pack_f32(const float* w, i64 n_rows, i64 k, float* panel) {
   for (i64 column = 0; column < n_rows; ++column) {
     for (i64 i = 0; i < k; ++i)
@@ -40,7 +38,7 @@ void pack_bf16_pairs(const float* w, i64 n_rows, i64 k, std::uint16_t* panel) {
 }  // namespace
 
 i64 packed_k(Packing packing, i64 k) {
-  return packing == Packing::bf16_pairs ? (k + kTileDepth - 1) / kTileDepth * kTileDepth : k;
+  return packing == Packing::bf16_pairs ? (k + kDepthBlock - 1) / kDepthBlock * kDepthBlock : k;
 }
 
 i64 panel_bytes(Packing packing, i64 k) {

@@ -67,7 +67,8 @@ CpuBackend::CpuBackend(cpu::InstructionSet set, CpuArithmetic arithmetic, i64 n_
       pool_(n_threads) {}
 
 std::string CpuBackend::arithmetic() const {
-  return arithmetic_ == CpuArithmetic::f32 ? "cpu-f32" : "cpu-bf16";
+  if (arithmetic_ == CpuArithmetic::f32) return "cpu-f32";
+  return set_ == cpu::InstructionSet::amx ? "cpu-bf16-amx" : "cpu-bf16";
 }
 
 std::string CpuBackend::description() const {
@@ -101,7 +102,7 @@ std::unique_ptr<Weight> CpuBackend::load_weight(const WeightRows& rows) {
 void CpuBackend::gemm(const Gemm& op) {
   const auto* weight = dynamic_cast<const PackedWeight*>(op.w);
   if (weight == nullptr) throw std::invalid_argument("gemm: the weight is not of this backend");
-  const auto needed = static_cast<std::size_t>(cpu::gemm_scratch_size(weight->matrix(), op.x.rows));
+  const auto needed = static_cast<std::size_t>(cpu::gemm_scratch_size(context(), weight->matrix(), op.x.rows));
   if (scratch_.size() < needed) scratch_.resize(needed);
   cpu::gemm(context(), op, weight->matrix(), scratch_);
 }

@@ -63,10 +63,15 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
 
 /// Instruction sets that this machine has and whose results must be equal to the bit.
 inline std::vector<cpu::InstructionSet> exact_sets() {
-  std::vector<cpu::InstructionSet> sets;
-  for (const auto set : cpu::usable_instruction_sets()) {
-    if (set <= cpu::InstructionSet::avx512) sets.push_back(set);
-  }
+  auto sets = cpu::usable_instruction_sets();
+  std::erase_if(sets, [](auto set) { return set > cpu::InstructionSet::avx512; });
+  return sets;
+}
+
+/// Those that multiply bf16 numbers.
+inline std::vector<cpu::InstructionSet> bf16_sets() {
+  auto sets = cpu::usable_instruction_sets();
+  std::erase_if(sets, [](auto set) { return set <= cpu::InstructionSet::avx512; });
   return sets;
 }
 

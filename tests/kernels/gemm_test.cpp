@@ -44,6 +44,8 @@ std::vector<float> bf16_numbers(std::vector<float> values) {
   return values;
 }
 
+constexpr std::uint16_t kNotANumber = 0x7fc0;  // as bf16
+
 struct Product {
   std::vector<float> bias;  ///< none where empty
   bool accumulate = false;
@@ -57,7 +59,9 @@ std::vector<float> multiply(const cpu::Context& context,
                             const Product& product = {}) {
   const auto w = packed.matrix();
   std::vector<float> y = uniform(m * w.n, 8);
-  std::vector<std::uint16_t> scratch(static_cast<std::size_t>(cpu::gemm_scratch_size(w, m)));
+  // What an earlier use left in the scratch must not be seen.
+  std::vector<std::uint16_t> scratch(
+      static_cast<std::size_t>(cpu::gemm_scratch_size(context, w, m)), kNotANumber);
   Gemm op = {.x = matrix(x, m, w.k), .accumulate = product.accumulate, .y = matrix(y, m, w.n)};
   if (!product.bias.empty()) op.bias = matrix(product.bias, 1, w.n);
   cpu::gemm(context, op, w, scratch);
@@ -67,12 +71,13 @@ std::vector<float> multiply(const cpu::Context& context,
 class GemmTest : public EachSet {};
 
 void expect_formula(const cpu::Context& context, cpu::Packing packing, i64 m, i64 n, i64 k) {
-  const auto x = uniform(m * k, 1);
+  auto x = uniform(m * k, 1);
   const auto w = bf16_numbers(uniform(n * k, 2));
   const Product product = {.bias = uniform(n, 3), .accumulate = true};
 
   const auto y = multiply(context, x, m, Packed(packing, w, n, k), product);
 
+  if (packing == cpu::Packing::bf16_pairs) x = bf16_numbers(x);
   const auto before = uniform(m * n, 8);
   for (i64 i = 0; i < m * n; ++i) {
     const auto at = static_cast<std::size_t>(i);
@@ -84,9 +89,28 @@ void expect_formula(const cpu::Context& context, cpu::Packing packing, i64 m, i6
       want += term;
       terms += std::abs(term);
     }
-    // k fma and two sums, each rounding a partial sum that is at most the sum of all terms' sizes.
+    // k products, summed in any order, and two sums, each rounding a partial sum that is at most
+    // the sum of all terms' sizes; products of bf16 numbers are exact.
     ASSERT_NEAR(static_cast<double>(y[at]), want, static_cast<double>(k + 2) * kRoundoff * terms)
         << m << " x " << n << " x " << k << " at row " << i / n << " column " << i % n;
+  }
+}
+
+void expect_same_bits_for_any_rows_and_threads(cpu::InstructionSet set, cpu::Packing packing) {
+  const i64 n = 330;
+  const i64 k = 200;
+  const auto x = uniform(40 * k, 1);
+  const Packed w(packing, uniform(n * k, 2), n, k);
+  SerialParallel serial;
+  const auto want = multiply({cpu::kernel_table(set), serial}, x, 40, w);
+
+  for (i64 m = 1; m <= 40; ++m) {
+    for (const i64 n_threads : {1, 2, 7}) {
+      BackwardParallel parallel(n_threads);
+      const auto y = multiply({cpu::kernel_table(set), parallel}, x, m, w);
+      EXPECT_TRUE(same_bits(y, {want.begin(), want.begin() + m * n}))
+          << m << " rows, " << n_threads << " threads";
+    }
   }
 }
 
@@ -117,20 +141,7 @@ TEST_P(GemmTest, WeightsOf16BitsGiveTheBitsOfTheSameWeightsIn32) {
 }
 
 TEST_P(GemmTest, ARowsBitsDoNotDependOnTheNumberOfRowsOrThreads) {
-  const i64 n = 330;
-  const i64 k = 200;
-  const auto x = uniform(40 * k, 1);
-  const Packed w(cpu::Packing::f32, uniform(n * k, 2), n, k);
-  const auto want = multiply(context(), x, 40, w);
-
-  for (i64 m = 1; m <= 40; ++m) {
-    for (const i64 n_threads : {1, 2, 7}) {
-      BackwardParallel parallel(n_threads);
-      const auto y = multiply({cpu::kernel_table(GetParam()), parallel}, x, m, w);
-      EXPECT_TRUE(same_bits(y, {want.begin(), want.begin() + m * n}))
-          << m << " rows, " << n_threads << " threads";
-    }
-  }
+  expect_same_bits_for_any_rows_and_threads(GetParam(), cpu::Packing::f32);
 }
 
 TEST_P(GemmTest, ColumnsBesideTheOutputAreLeftAlone) {
@@ -161,6 +172,29 @@ TEST_P(GemmTest, ShapesThatDisagreeAreRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(On, GemmTest, testing::ValuesIn(exact_sets()), name_of_set);
+
+/// Products of bf16 numbers, on the instruction sets that have them.
+class Bf16GemmTest : public EachSet {};
+
+TEST_P(Bf16GemmTest, MatchesTheFormulaForEveryNumberOfRowsUpToThreeTiles) {
+  for (i64 m = 0; m <= 49; ++m)
+    expect_formula(context(), cpu::Packing::bf16_pairs, m, 70, 64);
+}
+
+TEST_P(Bf16GemmTest, MatchesTheFormulaForWidthsAndDepthsAroundATile) {
+  for (const i64 n : {1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 97, 300}) {
+    for (const i64 k : {1, 2, 15, 16, 17, 31, 32, 33, 63, 100})
+      expect_formula(context(), cpu::Packing::bf16_pairs, 3, n, k);
+    expect_formula(context(), cpu::Packing::bf16_pairs, 97, n, 33);
+  }
+}
+
+TEST_P(Bf16GemmTest, ARowsBitsDoNotDependOnTheNumberOfRowsOrThreads) {
+  expect_same_bits_for_any_rows_and_threads(GetParam(), cpu::Packing::bf16_pairs);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Bf16GemmTest);
+INSTANTIATE_TEST_SUITE_P(On, Bf16GemmTest, testing::ValuesIn(bf16_sets()), name_of_set);
 
 TEST(GemmOnAllSets, GivesTheSameBits) {
   const i64 n = 100;
