@@ -1,0 +1,88 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sticky/coordinator/coordinator_loop.hpp"
+#include "sticky/coordinator/line_feed.hpp"
+#include "sticky/coordinator/reactor.hpp"
+
+namespace sticky::coordinator {
+
+/// The shell around the reactor: turns messages into events and actions into messages, records and
+/// kills. One thread; no thread of its own, so that a test can drive it with a manual clock.
+class Coordinator {
+ public:
+  struct Texts {
+    std::string worker_options_json;
+    std::string state_name;
+    i64 input_bytes_total = -1;
+    i64 n_errors_before = 0;
+  };
+  /// Everything passed by reference outlives the coordinator.
+  Coordinator(const Options& options,
+              Texts texts,
+              LineFeed& feed,
+              const Surroundings& surroundings);
+
+  /// One turn: reads, listens for at most `patience`, decides, acts. False once the run is over.
+  [[nodiscard]] bool turn(Duration patience);
+  /// The lock of the run folder is someone else's: nothing is written from now on.
+  void lose_lock();
+  /// After the last turn: tells every worker that it may end, and judges the run.
+  [[nodiscard]] RunOutcome finish();
+
+  [[nodiscard]] Progress progress() const;
+  [[nodiscard]] const Reactor& reactor() const { return reactor_; }
+
+ private:
+  struct Known {
+    WorkerStatus status;
+    protocol::ProcessName process;
+    bool has_left = false;
+  };
+
+  bool read_input();
+  void admit(io::InputLine& line, InputRead& event);
+  void record_bad_line(const io::InputLine& line);
+  void listen(Duration patience);
+  void hear(protocol::PeerId from, protocol::Message& message);
+  void look_around();
+  void tell(What what);
+  void act(Actions actions);
+  void act_on(SendWelcome& action);
+  void act_on(SendWork& action);
+  void act_on(SendLeave& action);
+  void act_on(Record& action);
+  void act_on(RecordFailure& action);
+  void act_on(DropWorker& action);
+  void fence(const protocol::ProcessName& process);
+  void append(bool is_error, std::string record);
+  [[nodiscard]] Known& known(WorkerId worker);
+  [[nodiscard]] Ending ending() const;
+  void judge(RunOutcome& outcome) const;
+
+  Options options_;
+  Texts texts_;
+  LineFeed& feed_;
+  Surroundings around_;
+  TimePoint start_;
+  TimePoint now_;
+  TimePoint next_tick_;
+  Reactor reactor_;
+  IdTable<std::string> kept_;   // every unrecorded invocation, encoded
+  std::vector<Known> workers_;  // by WorkerId
+  std::vector<Loss> losses_;
+  Counts counts_;
+  i64 prompt_tokens_ = 0;
+  i64 completion_tokens_ = 0;
+  i64 input_bytes_read_ = 0;
+  bool has_input_ended_ = false;
+  std::string input_failure_;
+  std::string journal_failure_;
+  bool is_lock_lost_ = false;
+  bool is_journal_pressed_ = false;
+  bool has_anyone_left_early_ = false;
+};
+
+}  // namespace sticky::coordinator

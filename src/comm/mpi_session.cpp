@@ -1,0 +1,131 @@
+#include "sticky/comm/mpi_session.hpp"
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string_view>
+#include <thread>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include "sticky/base/check.hpp"
+#include "sticky/base/error.hpp"
+
+#include "world_transport.hpp"
+
+namespace sticky::comm {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kFinalizeTime = 10s;
+
+std::string_view environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+[[noreturn]] void end_process(int exit_code) {
+  std::fflush(stdout);
+  std::fflush(stderr);
+  ::_exit(exit_code);
+}
+
+// MPI_Finalize waits for every rank; one that dies meanwhile would make it wait for ever.
+void finalize_watched(int exit_code) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool is_done = false;
+  std::thread watch([&] {
+    std::unique_lock lock(mutex);
+    if (!changed.wait_for(lock, kFinalizeTime, [&] { return is_done; })) end_process(exit_code);
+  });
+  MPI_Finalize();
+  {
+    const std::lock_guard lock(mutex);
+    is_done = true;
+  }
+  changed.notify_one();
+  watch.join();
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int* argc, char*** argv) {
+  int provided = MPI_THREAD_SINGLE;
+  if (MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
+    fail<ConfigError>("MPI cannot be initialised; was this started by another MPI's mpirun?");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  if (provided < MPI_THREAD_SERIALIZED) {
+    fail<ConfigError>(
+        "{} offers no thread support (level {}); StickyInvoc needs at least MPI_THREAD_SERIALIZED",
+        library(), provided);
+  }
+  const std::string_view n_tasks = environment("SLURM_STEP_NUM_TASKS");
+  if (size_ == 1 && !n_tasks.empty() && n_tasks != "1" &&
+      environment("OMPI_COMM_WORLD_SIZE").empty()) {
+    fail<ConfigError>(
+        "Slurm started {} tasks, but each sees an MPI world of its own: {} does not speak this "
+        "step's PMI. Try srun --mpi=pmix (srun --mpi=list shows what there is)",
+        n_tasks, library());
+  }
+}
+
+MpiSession::~MpiSession() {
+  if (!is_finished_) end_process(1);
+}
+
+std::string MpiSession::library() const {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int n = 0;
+  MPI_Get_library_version(text.data(), &n);
+  const std::string_view whole(text.data(), static_cast<std::size_t>(n));
+  // Open MPI says more behind the first comma, MPICH on further lines.
+  return std::string(whole.substr(0, whole.find_first_of(",\n")));
+}
+
+std::string MpiSession::capability() const {
+  const std::string name = library();
+  if (size_ == 1) return name + ": one rank, coordinator and worker in one process";
+  const bool has_recovery = environment("OMPI_MCA_orte_enable_recovery") == "1" ||
+                            environment("OMPI_MCA_orte_enable_recovery") == "true";
+  if (name.starts_with("Open MPI v4")) {
+    return fmt::format("{}: a fixed world of {} ranks; {}", name, size_,
+                       has_recovery
+                           ? "the run survives lost workers (recovery is on)"
+                           : "a lost worker may end the job (mpirun --enable-recovery is not on)");
+  }
+  if (name.starts_with("Open MPI v5")) {
+    return fmt::format(
+        "{}: a fixed world of {} ranks; lost workers are survived with mpirun --with-ft ulfm", name,
+        size_);
+  }
+  return fmt::format("{}: a fixed world of {} ranks; a lost worker may end the job", name, size_);
+}
+
+std::unique_ptr<protocol::Transport> MpiSession::open_world() {
+  return std::make_unique<WorldTransport>(MPI_COMM_WORLD, rank_, size_);
+}
+
+void MpiSession::finish(bool may_finalize, int exit_code) {
+  STICKY_CHECK(!is_finished_);
+  if (!may_finalize) end_process(exit_code);
+  is_finished_ = true;
+  finalize_watched(exit_code);
+}
+
+bool is_under_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"})
+    if (!environment(name).empty()) return true;
+  return false;
+}
+
+}  // namespace sticky::comm

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <mpi.h>
+
+#include "sticky/protocol/transport.hpp"
+
+namespace sticky::comm {
+
+/// The ranks of a communicator as peers, over point-to-point messages only.
+///
+/// A message travels as a row of fragments of at most kFragment bytes: the first begins with the
+/// message's length (64 bits), the others are bare. MPI keeps the order between two ranks, so no
+/// fragment needs a number. For each peer a few receives of kFragment bytes are posted all the
+/// time; MPI fills them in the order of posting.
+///
+/// Nothing blocks: Isend, Irecv and Testsome only, all under one mutex (so MPI_THREAD_SERIALIZED
+/// is enough), and no wildcard, no collective, no wait for a peer that may be dead. What was in
+/// flight to or from a forgotten peer keeps its buffers until the process ends.
+class WorldTransport final : public protocol::Transport {
+ public:
+  WorldTransport(MPI_Comm comm, int rank, int size);
+  ~WorldTransport() override;  ///< cancels the posted receives that nobody will fill
+
+  [[nodiscard]] std::vector<protocol::PeerId> peers() const override;
+  void send_bytes(protocol::PeerId to, std::string encoded) override;
+  [[nodiscard]] std::vector<protocol::Incoming> poll(Duration patience) override;
+  void forget(protocol::PeerId peer) override;
+  [[nodiscard]] i64 unsent_bytes(protocol::PeerId peer) const override;
+  [[nodiscard]] i64 n_arrived(protocol::PeerId peer) override;
+
+ private:
+  static constexpr std::size_t kFragment = 32 << 10;
+
+  struct Receive {
+    std::unique_ptr<char[]> buffer;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  // A message on its way out. The length stands before the first fragment, so that one is a copy.
+  class Outgoing {
+   public:
+    explicit Outgoing(std::string message);
+    [[nodiscard]] std::string_view next_fragment();
+    [[nodiscard]] bool is_started() const { return n_started_ == bytes_.size(); }
+    [[nodiscard]] i64 n_bytes() const { return static_cast<i64>(bytes_.size()); }
+    i64 n_in_flight = 0;  // fragments that MPI has not completed
+
+   private:
+    std::string bytes_;
+    std::string head_;
+    std::size_t n_in_head_ = 0;
+    std::size_t n_started_ = 0;  // bytes handed to MPI
+  };
+  struct InFlight {
+    MPI_Request request = MPI_REQUEST_NULL;
+    Outgoing* message = nullptr;
+  };
+  struct Link {
+    int rank = 0;
+    bool is_open = true;
+    std::vector<Receive> receives;  // a ring, in the order of posting
+    std::size_t next_receive = 0;   // the oldest one posted
+    i64 n_expected = -1;            // bytes of the message under way; -1: none
+    std::string incoming;
+    i64 n_arrived = 0;
+    std::deque<std::unique_ptr<Outgoing>> queue;
+    std::size_t n_started = 0;  // messages at the front of the queue that MPI has whole
+    std::vector<InFlight> in_flight;
+    i64 n_unsent_bytes = 0;
+  };
+
+  void progress();
+  void receive_head(Link& link, int error, const MPI_Status& status);
+  void receive_more(Link& link);
+  void accept(Link& link, std::string_view fragment);
+  void deliver(Link& link, std::string_view message);
+  void post(Link& link, Receive& receive);
+  void start_sends(Link& link);
+  void finish_sends(Link& link);
+  void close(Link& link);
+  void lose(Link& link, const std::string& reason);
+  [[nodiscard]] Link* open_link(protocol::PeerId peer) const;
+
+  MPI_Comm comm_;
+  mutable std::mutex mutex_;
+  std::vector<std::unique_ptr<Link>> links_;  // by rank; null: no link to that rank
+  std::vector<protocol::Incoming> inbox_;
+  // Of progress(), kept for their memory.
+  std::vector<MPI_Request> tested_;
+  std::vector<Link*> tested_links_;
+  std::vector<int> indices_;
+  std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace sticky::comm

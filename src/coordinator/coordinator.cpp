@@ -1,0 +1,234 @@
+#include "sticky/coordinator/coordinator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "sticky/base/log.hpp"
+#include "sticky/protocol/codec.hpp"
+
+namespace sticky::coordinator {
+
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::PeerId;
+
+constexpr Duration kTick = 100ms;
+// Results that wait to be written: above the first nothing is dispatched, below the second again.
+constexpr i64 kJournalHigh = 65536;
+constexpr i64 kJournalLow = kJournalHigh / 2;
+
+PeerId peer_of(WorkerId worker) {
+  return {worker.value};
+}
+WorkerId worker_of(PeerId peer) {
+  return {peer.value};
+}
+
+template <class... Ts>
+struct Overload : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overload(Ts...) -> Overload<Ts...>;
+
+}  // namespace
+
+Coordinator::Coordinator(const Options& options,
+                         Texts texts,
+                         LineFeed& feed,
+                         const Surroundings& surroundings)
+    : options_(options),
+      texts_(std::move(texts)),
+      feed_(feed),
+      around_(surroundings),
+      start_(surroundings.clock.now()),
+      now_(start_),
+      next_tick_(start_ + kTick),
+      reactor_(options, start_) {
+  counts_.n_errors_before = texts_.n_errors_before;
+  for (const PeerId peer : around_.transport.peers())
+    tell(WorkerExpected{worker_of(peer)});
+}
+
+bool Coordinator::turn(Duration patience) {
+  now_ = std::max(now_, around_.clock.now());
+  const bool has_read = read_input();
+  listen(has_read ? Duration{} : patience);
+  now_ = std::max(now_, around_.clock.now());
+  if (now_ >= next_tick_) look_around();
+  act(reactor_.dispatch(now_));
+  return reactor_.phase() != Reactor::Phase::ended;
+}
+
+void Coordinator::tell(What what) {
+  act(reactor_.on(std::move(what), now_));
+}
+
+// Whether anything came, so that there may be more at once.
+bool Coordinator::read_input() {
+  if (!reactor_.wants_input()) return false;
+  Portion portion = feed_.take();
+  InputRead event;
+  event.lines.reserve(portion.lines.size());
+  for (io::InputLine& line : portion.lines)
+    admit(line, event);
+  counts_.n_read += static_cast<i64>(portion.lines.size()) + portion.n_done_before;
+  counts_.n_done_before += portion.n_done_before;
+  input_bytes_read_ = portion.bytes_read;
+  if (!event.lines.empty()) tell(std::move(event));
+  if (portion.has_ended) {
+    has_input_ended_ = true;
+    input_failure_ = portion.failure;
+    if (!input_failure_.empty()) log::error("input: {}", input_failure_);
+    tell(InputEnded{});
+  }
+  return !portion.lines.empty() || portion.n_done_before > 0;
+}
+
+void Coordinator::admit(io::InputLine& line, InputRead& event) {
+  if (!line.error_code.empty()) {
+    record_bad_line(line);
+    return;
+  }
+  std::string encoded = protocol::encode_invocation({.id = line.id,
+                                                     .custom_id = std::move(line.custom_id),
+                                                     .file = std::move(line.file),
+                                                     .line = line.line,
+                                                     .byte_offset = line.byte_offset,
+                                                     .hash = line.hash,
+                                                     .payload = std::move(line.payload)});
+  event.lines.push_back({line.id, static_cast<i64>(encoded.size())});
+  kept_.insert(line.id) = std::move(encoded);
+}
+
+void Coordinator::listen(Duration patience) {
+  for (protocol::Incoming& incoming : around_.transport.poll(patience)) {
+    now_ = std::max(now_, around_.clock.now());
+    if (auto* arrived = std::get_if<protocol::Arrived>(&incoming)) {
+      hear(arrived->from, arrived->message);
+    } else {
+      auto& lost = std::get<protocol::PeerLost>(incoming);
+      tell(WorkerGone{worker_of(lost.peer), std::move(lost.reason)});
+    }
+  }
+}
+
+void Coordinator::hear(PeerId from, protocol::Message& message) {
+  const WorkerId worker = worker_of(from);
+  std::visit(Overload{[&](protocol::Hello& m) {
+                        Known& who = known(worker);
+                        who.process = {m.host, m.pid_namespace, m.pid, m.start_ticks};
+                        who.status.host = std::move(m.host);
+                        who.status.pid = m.pid;
+                        who.status.description = std::move(m.device);
+                        around_.processes.watch(from, who.process);
+                        tell(WorkerJoined{worker});
+                      },
+                      [&](protocol::StateReady& m) {
+                        WorkerStatus& status = known(worker).status;
+                        status.slots = m.slots;
+                        status.load_seconds = m.load_seconds;
+                        status.description = std::move(m.description);
+                        status.arithmetic = std::move(m.arithmetic);
+                        log::info("worker {} is ready after {:.1f} s: {}, {} slots, {}",
+                                  worker.value, m.load_seconds, status.description, m.slots,
+                                  status.arithmetic);
+                        tell(WorkerReady{worker, m.slots});
+                      },
+                      [&](protocol::StateFailed& m) {
+                        tell(WorkerFailed{worker, std::move(m.reason)});
+                      },
+                      [&](protocol::Results& m) {
+                        tell(ResultsArrived{worker, std::move(m.results)});
+                      },
+                      [&](protocol::Heartbeat& m) {
+                        tell(HeartbeatArrived{worker, m.n_steps});
+                      },
+                      [&](protocol::HandBack& m) {
+                        tell(HandedBack{worker, std::move(m.ids)});
+                      },
+                      [&](protocol::Bye& m) {
+                        tell(WorkerBye{worker, std::move(m.reason)});
+                      },
+                      [&](auto&) {
+                        tell(WorkerGone{worker, "it sent what only a coordinator may send"});
+                      }},
+             message);
+}
+
+// What is looked at ten times a second.
+void Coordinator::look_around() {
+  next_tick_ = now_ + kTick;
+  for (const PeerId peer : around_.processes.ended())
+    tell(WorkerGone{worker_of(peer), "its process has ended"});
+  switch (around_.stop_wish()) {
+    case StopWish::none:
+      break;
+    case StopWish::drain:
+      tell(StopAsked{"asked to stop", false});
+      break;
+    case StopWish::now:
+      tell(StopAsked{"asked to stop at once", true});
+      break;
+  }
+  const i64 n_queued = around_.results.n_queued();
+  if (n_queued > kJournalHigh || n_queued < kJournalLow) {
+    if (std::exchange(is_journal_pressed_, n_queued > kJournalHigh) != is_journal_pressed_)
+      tell(JournalPressed{is_journal_pressed_});
+  }
+  if (journal_failure_.empty() && !is_lock_lost_) {
+    journal_failure_ = around_.results.failure();
+    if (!journal_failure_.empty()) {
+      log::error("{}; stopping", journal_failure_);
+      tell(StopAsked{journal_failure_, true});
+    }
+  }
+  tell(Tick{});
+}
+
+void Coordinator::lose_lock() {
+  if (std::exchange(is_lock_lost_, true)) return;
+  log::error("{}: another coordinator has taken this run; writing nothing more",
+             around_.folder.path());
+  now_ = std::max(now_, around_.clock.now());
+  tell(StopAsked{"another coordinator has taken the run folder", true});
+}
+
+void Coordinator::act(Actions actions) {
+  for (Action& action : actions)
+    std::visit([&](auto& one) { act_on(one); }, action);
+}
+
+void Coordinator::act_on(SendWelcome& action) {
+  around_.transport.send(peer_of(action.worker),
+                         protocol::Welcome{action.worker, texts_.worker_options_json});
+}
+
+void Coordinator::act_on(SendWork& action) {
+  const auto& all = action.invocations;
+  for (std::size_t first = 0; first < all.size();) {
+    std::size_t end = first;
+    i64 n_bytes = 0;
+    while (end < all.size() && (end == first || n_bytes < protocol::kBatchBytes))
+      n_bytes += static_cast<i64>(kept_.find(all[end++].id)->size());
+    protocol::RunInvocationsWriter message(static_cast<i64>(end - first));
+    for (; first < end; ++first)
+      message.add(*kept_.find(all[first].id), all[first].attempt);
+    around_.transport.send_bytes(peer_of(action.worker), message.take());
+  }
+}
+
+void Coordinator::act_on(SendLeave& action) {
+  around_.transport.send(peer_of(action.worker), protocol::Leave{action.now});
+}
+
+Coordinator::Known& Coordinator::known(WorkerId worker) {
+  const auto place = static_cast<std::size_t>(worker.value);
+  if (place >= workers_.size()) workers_.resize(place + 1);
+  workers_[place].status.worker = worker;
+  return workers_[place];
+}
+
+}  // namespace sticky::coordinator

@@ -1,0 +1,145 @@
+#include "sticky/coordinator/coordinator_loop.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <utility>
+
+#include "sticky/base/log.hpp"
+#include "sticky/coordinator/coordinator.hpp"
+#include "sticky/protocol/transport.hpp"
+
+#include "periodic.hpp"
+
+namespace sticky::coordinator {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Duration kBeatInterval = 1s;
+constexpr Duration kStatusInterval = 1s;
+constexpr Duration kLockInterval = 10s;
+constexpr Duration kProgressInterval = 500ms;
+// How long a turn listens when nothing is to be done: what the reader thread brings waits as long.
+constexpr Duration kPatience = 2ms;
+constexpr Duration kFarewellTime = 2s;
+
+// Writes status.json and renews the lock, on a thread of its own: a slow file system must stop no
+// dispatch.
+class Scribe {
+ public:
+  Scribe(io::RunFolder& folder, const Clock& clock)
+      : folder_(folder),
+        clock_(clock),
+        next_beat_(clock.now() + kLockInterval),
+        periodic_(kStatusInterval, [this] { write(); }) {}
+
+  void set_status(std::string text) {
+    const std::lock_guard lock(mutex_);
+    text_ = std::move(text);
+  }
+  [[nodiscard]] bool has_lost_lock() const { return has_lost_lock_; }
+
+ private:
+  void write() {
+    if (has_lost_lock_) return;
+    try {
+      if (clock_.now() >= next_beat_) {
+        next_beat_ = clock_.now() + kLockInterval;
+        if (!folder_.beat()) {
+          has_lost_lock_ = true;
+          return;
+        }
+      }
+      std::string text;
+      {
+        const std::lock_guard lock(mutex_);
+        text = std::exchange(text_, {});
+      }
+      if (!text.empty()) folder_.write_file("status.json", text);
+      has_warned_ = false;
+    } catch (const Error& e) {
+      // The results decide whether the run can go on; its status is only for people.
+      if (!std::exchange(has_warned_, true)) log::warning("status.json: {}", e.what());
+    }
+  }
+
+  io::RunFolder& folder_;
+  const Clock& clock_;
+  TimePoint next_beat_;
+  bool has_warned_ = false;
+  std::atomic<bool> has_lost_lock_ = false;
+  std::mutex mutex_;
+  std::string text_;
+  Periodic periodic_;  // last: its thread uses all of the above
+};
+
+// The coordinator lives, whatever its loop does just now.
+void tell_all(protocol::Transport& transport) {
+  for (const protocol::PeerId peer : transport.peers())
+    transport.send(peer, protocol::Beat{});
+}
+
+std::string status_text(const Progress& progress) {
+  return to_json(progress).dump_pretty() + "\n";
+}
+
+// The farewells must be on their way before this process ends.
+void see_off(protocol::Transport& transport, const Clock& clock) {
+  const TimePoint end = clock.now() + kFarewellTime;
+  const auto is_anything_unsent = [&] {
+    for (const protocol::PeerId peer : transport.peers())
+      if (transport.unsent_bytes(peer) > 0) return true;
+    return false;
+  };
+  while (is_anything_unsent() && clock.now() < end)
+    (void)transport.poll(kPatience);
+}
+
+void run_turns(Coordinator& coordinator, Scribe& scribe, const Surroundings& around) {
+  TimePoint next_progress = around.clock.now();
+  TimePoint next_status = next_progress;
+  while (coordinator.turn(kPatience)) {
+    if (scribe.has_lost_lock()) coordinator.lose_lock();
+    const TimePoint now = around.clock.now();
+    if (now < next_progress) continue;
+    next_progress = now + kProgressInterval;
+    const Progress progress = coordinator.progress();
+    around.on_progress(progress);
+    if (now >= next_status) {
+      next_status = now + kStatusInterval;
+      scribe.set_status(status_text(progress));
+    }
+  }
+}
+
+}  // namespace
+
+RunOutcome run_coordinator(const Options& options, Work work, const Surroundings& around) {
+  Coordinator::Texts texts{.worker_options_json = std::move(work.worker_options_json),
+                           .state_name = std::move(work.state_name),
+                           .input_bytes_total = work.input->bytes_total(),
+                           .n_errors_before = work.done ? work.done->n_errors() : 0};
+  const auto feed = read_ahead(std::move(work.input), std::move(work.done));
+  Periodic beats(kBeatInterval, [&] { tell_all(around.transport); });
+  RunOutcome outcome;
+  {
+    Scribe scribe(around.folder, around.clock);
+    Coordinator coordinator(options, std::move(texts), *feed, around);
+    run_turns(coordinator, scribe, around);
+    outcome = coordinator.finish();
+  }
+  see_off(around.transport, around.clock);
+  around.on_progress(outcome.last);
+  if (outcome.ending != Ending::lock_lost) {
+    try {
+      around.folder.write_file("status.json", status_text(outcome.last));
+    } catch (const Error& e) {
+      log::warning("status.json: {}", e.what());
+    }
+  }
+  return outcome;
+}
+
+}  // namespace sticky::coordinator

@@ -1,0 +1,58 @@
+#include "sticky/coordinator/progress.hpp"
+
+namespace sticky::coordinator {
+
+Json to_json(const Counts& counts) {
+  return Json::object({{"read", counts.n_read},
+                       {"done_before", counts.n_done_before},
+                       {"errors_before", counts.n_errors_before},
+                       {"results", counts.n_results},
+                       {"errors", counts.n_errors},
+                       {"waiting", counts.n_waiting},
+                       {"held", counts.n_held},
+                       {"quarantined", counts.n_quarantined}});
+}
+
+Json to_json(const WorkerStatus& worker) {
+  return Json::object({{"worker", worker.worker.value},
+                       {"state", worker.state},
+                       {"host", worker.host},
+                       {"pid", worker.pid},
+                       {"description", worker.description},
+                       {"arithmetic", worker.arithmetic},
+                       {"slots", worker.slots},
+                       {"held", worker.n_held},
+                       {"results", worker.n_results},
+                       {"errors", worker.n_errors},
+                       {"prompt_tokens", worker.prompt_tokens},
+                       {"completion_tokens", worker.completion_tokens},
+                       {"load_seconds", worker.load_seconds}});
+}
+
+Json to_json(const Loss& loss) {
+  return Json::object({{"worker", loss.worker.value},
+                       {"cause", loss.cause},
+                       {"reason", loss.reason},
+                       {"at_seconds", loss.at_seconds},
+                       {"returned", loss.n_returned}});
+}
+
+Json to_json(const Progress& progress) {
+  Json workers = Json::array(), losses = Json::array();
+  for (const WorkerStatus& worker : progress.workers)
+    workers.push_back(to_json(worker));
+  for (const Loss& loss : progress.losses)
+    losses.push_back(to_json(loss));
+  return Json::object({{"phase", progress.phase},
+                       {"seconds", progress.seconds},
+                       {"counts", to_json(progress.counts)},
+                       {"input_ended", progress.has_input_ended},
+                       {"input_bytes_read", progress.input_bytes_read},
+                       {"input_bytes_total", progress.input_bytes_total},
+                       {"prompt_tokens", progress.prompt_tokens},
+                       {"completion_tokens", progress.completion_tokens},
+                       {"workers", std::move(workers)},
+                       {"losses", std::move(losses)}});
+}
+
+}  // namespace sticky::coordinator

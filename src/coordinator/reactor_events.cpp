@@ -1,0 +1,138 @@
+// What each event means. Every event of a worker that is gone means nothing: its id is never used
+// again, so whatever still comes of it is late.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sticky/coordinator/reactor.hpp"
+
+namespace sticky::coordinator {
+
+namespace {
+// What a worker may announce: more could only be a mistake, and would starve all others.
+constexpr i64 kMaxSlots = 1 << 20;
+// Worker ids are ranks and what joins later; they index a table.
+constexpr i64 kMaxWorkers = 1 << 24;
+}  // namespace
+
+void Reactor::happens(WorkerExpected& e, Actions& out) {
+  STICKY_CHECK(e.worker.value >= 0 && e.worker.value < kMaxWorkers);
+  const auto place = static_cast<std::size_t>(e.worker.value);
+  if (place >= workers_.size()) workers_.resize(place + 1);
+  Worker& worker = at(e.worker);
+  if (worker.is_known) return;
+  worker.is_known = true;
+  worker.state = WorkerState::expected;
+  worker.heard = worker.since = worker.moved = now_;
+  ++n_living_;
+  if (phase_ != Phase::running) tell_to_leave(e.worker, true, out);
+}
+
+void Reactor::happens(WorkerJoined& e, Actions& out) {
+  WorkerExpected first{e.worker};
+  happens(first, out);
+  Worker* worker = heard_of(e.worker);
+  if (worker == nullptr || worker->state == WorkerState::leaving) return;
+  if (worker->state != WorkerState::expected) {
+    drop(e.worker, Cause::confused, "it said hello twice", out);
+    return;
+  }
+  worker->state = WorkerState::loading;
+  worker->since = now_;
+  out.emplace_back(SendWelcome{e.worker});
+}
+
+void Reactor::happens(WorkerReady& e, Actions& out) {
+  Worker* worker = heard_of(e.worker);
+  if (worker == nullptr || worker->state == WorkerState::leaving) return;
+  if (worker->state != WorkerState::loading || e.slots < 1 || e.slots > kMaxSlots) {
+    drop(e.worker, Cause::confused,
+         fmt::format("it announced a ready state with {} slots at the wrong time or out of range",
+                     e.slots),
+         out);
+    return;
+  }
+  worker->state = WorkerState::ready;
+  worker->since = worker->moved = now_;
+  worker->slots = e.slots;
+  open(e.worker);
+}
+
+void Reactor::happens(WorkerFailed& e, Actions& out) {
+  const Worker* worker = heard_of(e.worker);
+  if (worker == nullptr) return;
+  const bool was_ready = worker->slots > 0;
+  drop(e.worker, was_ready ? Cause::device_failed : Cause::load_failed, std::move(e.reason), out);
+}
+
+void Reactor::happens(HeartbeatArrived& e, Actions&) {
+  Worker* worker = heard_of(e.worker);
+  if (worker == nullptr || e.n_steps == worker->n_steps) return;
+  if (!worker->held.empty())
+    worker->longest_step = std::max(worker->longest_step, now_ - worker->moved);
+  worker->n_steps = e.n_steps;
+  worker->moved = now_;
+}
+
+// Only the answers to what this worker holds now count: an id that it never held, lost, or has
+// answered already is dropped.
+void Reactor::happens(ResultsArrived& e, Actions& out) {
+  Worker* worker = heard_of(e.worker);
+  if (worker == nullptr) return;
+  worker->moved = now_;
+  std::erase_if(e.results, [&](const protocol::Result& result) {
+    Invocation* invocation = invocations_.find(result.id);
+    if (invocation == nullptr || invocation->worker != e.worker.value) return true;
+    take_from_worker(*invocation);
+    forget(result.id, *invocation);
+    return false;
+  });
+  if (e.results.empty()) return;
+  if (worker->is_open) open(e.worker);
+  out.emplace_back(Record{e.worker, std::move(e.results)});
+}
+
+void Reactor::happens(HandedBack& e, Actions&) {
+  Worker* worker = heard_of(e.worker);
+  if (worker == nullptr) return;
+  std::ranges::sort(e.ids, std::greater{});
+  for (const InvocationId id : e.ids) {
+    Invocation* invocation = invocations_.find(id);
+    if (invocation == nullptr || invocation->worker != e.worker.value) continue;
+    take_from_worker(*invocation);
+    queue_at_front(id, *invocation);
+  }
+  // It leaves of its own will: what it gave must not come straight back.
+  if (worker->state == WorkerState::ready) begin_leaving(e.worker);
+}
+
+void Reactor::happens(WorkerBye& e, Actions& out) {
+  if (heard_of(e.worker) != nullptr) drop(e.worker, Cause::left, std::move(e.reason), out);
+}
+
+void Reactor::happens(WorkerGone& e, Actions& out) {
+  if (heard_of(e.worker) != nullptr) drop(e.worker, Cause::died, std::move(e.reason), out);
+}
+
+void Reactor::happens(InputRead& e, Actions&) {
+  for (const InputRead::Line& line : e.lines) {
+    invocations_.insert(line.id).n_bytes = static_cast<std::uint32_t>(line.n_bytes);
+    queued_bytes_ += static_cast<std::uint32_t>(line.n_bytes);
+    waiting_.push_back(line.id);
+  }
+}
+
+void Reactor::happens(InputEnded&, Actions&) {
+  has_input_ended_ = true;
+}
+
+void Reactor::happens(JournalPressed& e, Actions&) {
+  is_journal_pressed_ = e.is_pressed;
+}
+
+void Reactor::happens(StopAsked& e, Actions& out) {
+  stop(std::move(e.reason), e.at_once, out);
+}
+
+}  // namespace sticky::coordinator
