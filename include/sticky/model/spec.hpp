@@ -26,12 +26,15 @@ struct ModelSpec {
   float norm_eps = 1e-5F;
   Activation activation = Activation::silu;
   double rope_theta = 10000.0;
-  i64 rotary_dim = 0;
+  i64 rotary_dim = 0;  ///< leading elements of a head that are rotated
+  /// [rotary_dim / 2] or empty: pair i turns by theta^(-2i / rotary_dim) / rope_divisors[i] a
+  /// position. How a model's context was stretched (linear, llama3) is told by these alone.
+  std::vector<double> rope_divisors;
   float attention_scale = 0.0F;  ///< on q . k
   bool tied_head = false;        ///< the output head is the embedding
   bool qkv_bias = false;
   bool output_bias = false;  ///< of attention's output projection
-  bool mlp_bias = false;
+  bool mlp_bias = false;     ///< of gate, up and down
   std::vector<i32> eos_ids;  ///< of config and generation_config together
   std::optional<i32> bos_id;
 
@@ -39,8 +42,9 @@ struct ModelSpec {
   void validate() const;
 };
 
-/// The spec of a checkpoint. FormatError when the architecture is unknown or a config key changes
-/// the mathematics in a way that is not understood; the key is named.
+/// The spec of a checkpoint, validated. FormatError when the architecture is unknown, a key is
+/// missing or of the wrong kind, or a key changes the mathematics in a way that is not understood;
+/// the key is named.
 [[nodiscard]] ModelSpec read_spec(const checkpoint::Checkpoint& checkpoint);
 
 /// Bytes of keys and values that one token needs, at 4 or 2 bytes an element.

@@ -1,0 +1,132 @@
+#include "config_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sticky/base/error.hpp"
+
+namespace sticky::model {
+
+namespace {
+
+constexpr std::string_view kCount = "must be an integer from 1 to 2147483647";
+constexpr std::string_view kNumber = "must be a finite number";
+
+bool is_neutral(const Json& value) {
+  switch (value.kind()) {
+    case Json::Kind::null:
+      return true;
+    case Json::Kind::boolean:
+      return !value.as_bool();
+    case Json::Kind::string:
+      return value.as_string().empty();
+    case Json::Kind::array:
+      return value.as_array().empty();
+    case Json::Kind::object:
+      return value.as_object().empty();
+    default:
+      return false;
+  }
+}
+
+std::optional<i32> token_id(const Json& value) {
+  if (!value.is_integer() || value.as_integer() < 0 ||
+      value.as_integer() > std::numeric_limits<i32>::max())
+    return std::nullopt;
+  return static_cast<i32>(value.as_integer());
+}
+
+}  // namespace
+
+const Json* ConfigReader::find(std::string_view key) {
+  const std::string name = prefix_ + std::string(key);
+  read_.insert(name);
+  const Json* value = config_.find(name);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+void ConfigReader::reject(std::string_view key,
+                          const Json& found,
+                          std::string_view expected) const {
+  std::string value = found.dump();
+  if (value.size() > 200) value = value.substr(0, 200) + "…";
+  fail<FormatError>("{}: {}{} is {}, but {}", where_, prefix_, key, value, expected);
+}
+
+const Json& ConfigReader::require(std::string_view key, std::string_view expected) {
+  const Json* value = find(key);
+  if (value == nullptr)
+    fail<FormatError>("{}: {}{} is missing; it {}", where_, prefix_, key, expected);
+  return *value;
+}
+
+i64 ConfigReader::count(std::string_view key) {
+  const Json& value = require(key, kCount);
+  if (!value.is_integer() || value.as_integer() < 1 ||
+      value.as_integer() > std::numeric_limits<i32>::max())
+    reject(key, value, kCount);
+  return value.as_integer();
+}
+
+i64 ConfigReader::count_or(std::string_view key, i64 otherwise) {
+  return find(key) == nullptr ? otherwise : count(key);
+}
+
+double ConfigReader::number(std::string_view key) {
+  const Json& value = require(key, kNumber);
+  if (!value.is_number() || !std::isfinite(value.as_double())) reject(key, value, kNumber);
+  return value.as_double();
+}
+
+double ConfigReader::number_or(std::string_view key, double otherwise) {
+  return find(key) == nullptr ? otherwise : number(key);
+}
+
+bool ConfigReader::flag_or(std::string_view key, bool otherwise) {
+  const Json* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_bool()) reject(key, *value, "must be true or false");
+  return value->as_bool();
+}
+
+std::string ConfigReader::text_or(std::string_view key, std::string_view otherwise) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::string(otherwise);
+  if (!value->is_string()) reject(key, *value, "must be a string");
+  return value->as_string();
+}
+
+std::vector<i32> ConfigReader::ids(std::string_view key) {
+  const Json* value = find(key);
+  std::vector<i32> ids;
+  if (value == nullptr) return ids;
+  const auto add = [&](const Json& element) {
+    const auto id = token_id(element);
+    if (!id) reject(key, *value, "must be a token id or a list of them");
+    ids.push_back(*id);
+  };
+  if (value->is_array())
+    std::ranges::for_each(value->as_array(), add);
+  else
+    add(*value);
+  return ids;
+}
+
+void ConfigReader::accept_any(std::initializer_list<std::string_view> keys) {
+  for (const auto key : keys)
+    read_.insert(prefix_ + std::string(key));
+}
+
+void ConfigReader::refuse_unread(std::initializer_list<std::string_view> words) const {
+  for (const auto& [key, value] : config_.as_object()) {
+    if (!key.starts_with(prefix_) || read_.contains(key) || is_neutral(value)) continue;
+    const auto has = [&](std::string_view word) { return key.find(word) != std::string::npos; };
+    if (std::ranges::any_of(words, has)) {
+      reject(std::string_view(key).substr(prefix_.size()), value,
+             "this program does not know what that changes");
+    }
+  }
+}
+
+}  // namespace sticky::model

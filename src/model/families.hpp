@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "sticky/checkpoint/checkpoint.hpp"
+#include "sticky/model/spec.hpp"
+
+#include "tensor_table.hpp"
+
+namespace sticky::model {
+
+/// A model family: how its checkpoints tell their spec, and where they keep their tensors. All that
+/// is particular to a family stands behind these two functions, in families/<name>.cpp.
+struct Family {
+  std::string_view name;
+  std::string_view hf_architecture;    ///< in config.json's "architectures"
+  std::string_view gguf_architecture;  ///< "general.architecture"
+  ModelSpec (*read_spec)(const checkpoint::Checkpoint& checkpoint) = nullptr;
+  TensorTable (*tensor_table)(const ModelSpec& spec,
+                              const checkpoint::Checkpoint& checkpoint) = nullptr;
+};
+
+[[nodiscard]] std::span<const Family* const> all_families();
+
+/// The family that the checkpoint's config names. FormatError, listing the known ones, when there
+/// is none.
+[[nodiscard]] const Family& family_of(const checkpoint::Checkpoint& checkpoint);
+
+// One line a family.
+extern const Family kLlama;
+
+}  // namespace sticky::model

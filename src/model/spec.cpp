@@ -1,0 +1,70 @@
+#include "sticky/model/spec.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "sticky/base/error.hpp"
+
+#include "families.hpp"
+
+namespace sticky::model {
+
+namespace {
+
+void require(bool holds, std::string_view what) {
+  if (!holds) fail<FormatError>("model: {}", what);
+}
+
+void require_count(std::string_view field, i64 value, i64 most = std::numeric_limits<i32>::max()) {
+  if (value < 1 || value > most)
+    fail<FormatError>("model: {} is {}, but must be from 1 to {}", field, value, most);
+}
+
+}  // namespace
+
+void ModelSpec::validate() const {
+  // A table of all layers' tensors is made before one of them is looked for.
+  require_count("n_layers", n_layers, 10'000);
+  require_count("d_model", d_model);
+  require_count("d_ff", d_ff);
+  require_count("n_heads", n_heads);
+  require_count("n_kv_heads", n_kv_heads);
+  require_count("head_dim", head_dim);
+  require_count("vocab", vocab);
+  require_count("context", context);
+  if (n_heads % n_kv_heads != 0) {
+    fail<FormatError>("model: n_heads is {}, which is no multiple of n_kv_heads, {}", n_heads,
+                      n_kv_heads);
+  }
+  // Products of two of these are sizes; each fits i64, but a matrix must be thinkable too.
+  require_count("n_heads * head_dim", n_heads * head_dim);
+  require_count("2 * d_ff", 2 * d_ff);
+  if (rotary_dim < 2 || rotary_dim > head_dim || rotary_dim % 2 != 0) {
+    fail<FormatError>("model: rotary_dim is {}, but must be even and from 2 to head_dim, {}",
+                      rotary_dim, head_dim);
+  }
+  require(rope_divisors.empty() || static_cast<i64>(rope_divisors.size()) == rotary_dim / 2,
+          "the number of rope divisors is not rotary_dim / 2");
+  for (const double divisor : rope_divisors)
+    require(std::isfinite(divisor) && divisor > 0, "a rope divisor is not positive and finite");
+  require(std::isfinite(rope_theta) && rope_theta > 1, "rope_theta is not above 1 and finite");
+  require(std::isfinite(norm_eps) && norm_eps >= 0, "norm_eps is negative or not finite");
+  require(std::isfinite(attention_scale) && attention_scale > 0,
+          "attention_scale is not positive and finite");
+}
+
+ModelSpec read_spec(const checkpoint::Checkpoint& checkpoint) {
+  ModelSpec spec = family_of(checkpoint).read_spec(checkpoint);
+  try {
+    spec.validate();
+  } catch (const FormatError& e) {
+    fail<FormatError>("{}: {}", checkpoint.path(), e.what());
+  }
+  return spec;
+}
+
+i64 kv_bytes_per_token(const ModelSpec& spec, i64 element_bytes) {
+  return spec.n_layers * 2 * spec.n_kv_heads * spec.head_dim * element_bytes;
+}
+
+}  // namespace sticky::model
