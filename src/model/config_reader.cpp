@@ -1,6 +1,7 @@
 #include "config_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -118,7 +119,7 @@ void ConfigReader::accept_any(std::initializer_list<std::string_view> keys) {
     read_.insert(prefix_ + std::string(key));
 }
 
-void ConfigReader::refuse_unread(std::initializer_list<std::string_view> words) const {
+void ConfigReader::refuse_unread(std::span<const std::string_view> words) const {
   for (const auto& [key, value] : config_.as_object()) {
     if (!key.starts_with(prefix_) || read_.contains(key) || is_neutral(value)) continue;
     const auto has = [&](std::string_view word) { return key.find(word) != std::string::npos; };
@@ -127,6 +128,10 @@ void ConfigReader::refuse_unread(std::initializer_list<std::string_view> words) 
              "this program does not know what that changes");
     }
   }
+}
+
+void ConfigReader::refuse_all_unread() const {
+  refuse_unread(std::array<std::string_view, 1>{""});  // in every key
 }
 
 }  // namespace sticky::model

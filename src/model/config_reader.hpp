@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,9 @@ class ConfigReader {
   void accept_any(std::initializer_list<std::string_view> keys);
   /// Throws for a key that was not read, has the prefix, contains one of these words, and has a
   /// value: neither null nor false nor empty.
-  void refuse_unread(std::initializer_list<std::string_view> words) const;
+  void refuse_unread(std::span<const std::string_view> words) const;
+  /// The same whatever its words.
+  void refuse_all_unread() const;
 
   [[noreturn]] void reject(std::string_view key,
                            const Json& found,

@@ -39,13 +39,15 @@ struct BasicMatrix {
         rows(rows_.rows),
         cols(rows_.cols),
         stride(rows_.stride) {}
-  BasicMatrix(
-      const BasicMatrix<std::remove_const_t<Void>>& other)  // NOLINT(google-explicit-constructor)
-      requires std::is_const_v<Void> : data(other.data),
-                                       dtype(other.dtype),
-                                       rows(other.rows),
-                                       cols(other.cols),
-                                       stride(other.stride) {}
+  // A template, for as a plain constructor it would take the copy constructor's place in Matrix.
+  template <class Other>
+  requires std::is_const_v<Void> && std::is_same_v<Other, std::remove_const_t<Void>> BasicMatrix(
+      const BasicMatrix<Other>& other)  // NOLINT(google-explicit-constructor)
+      : data(other.data),
+        dtype(other.dtype),
+        rows(other.rows),
+        cols(other.cols),
+        stride(other.stride) {}
 
   /// Throws std::invalid_argument when the elements are not T.
   template <class T>

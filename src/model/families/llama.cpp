@@ -2,14 +2,15 @@
 // Judge of every key: LlamaConfig and modeling_llama.py of transformers 4 and 5; of GGUF: gguf.md
 // and llama.cpp's conversion of this architecture.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <string>
 
 #include "sticky/base/error.hpp"
 
-#include "../config_reader.hpp"
-#include "../families.hpp"
+#include "config_reader.hpp"
+#include "families.hpp"
 
 namespace sticky::model {
 
@@ -19,7 +20,7 @@ using checkpoint::Checkpoint;
 
 // Keys of other models' mathematics speak in these words. LlamaForCausalLM ignores such keys, but a
 // checkpoint that has one was made by something that did not.
-constexpr std::initializer_list<std::string_view> kMathematicalWords{
+constexpr std::array<std::string_view, 23> kMathematicalWords{
     "activation", "alibi",    "attention", "bias",   "clip",       "expert",  "head",     "layer",
     "logit_",     "lora",     "mlp",       "moe",    "multiplier", "norm",    "parallel", "qk_",
     "quant",      "residual", "rope",      "rotary", "scal",       "softcap", "window"};
@@ -88,7 +89,7 @@ void read_hf_rope(ConfigReader& config, ModelSpec& spec) {
   } else if (type != "default") {
     rope.reject("rope_type", Json(type), "must be default, linear or llama3");
   }
-  rope.refuse_unread({""});
+  rope.refuse_all_unread();
 }
 
 void refuse_other_mathematics(ConfigReader& config) {
@@ -201,7 +202,7 @@ ModelSpec read_gguf(const Checkpoint& checkpoint) {
     config.reject("expert_count", *config.find("expert_count"), "must be 0");
   config.accept_any({"expert_used_count", "rope.scaling.original_context_length",
                      "rope.scaling.finetuned", "tensor_data_layout"});
-  config.refuse_unread({""});
+  config.refuse_all_unread();
   return spec;
 }
 
