@@ -24,6 +24,9 @@ class CpuBackend final : public Backend {
   CpuBackend(cpu::InstructionSet set, CpuArithmetic arithmetic, i64 n_threads);
 
   [[nodiscard]] std::string arithmetic() const override;
+  [[nodiscard]] DType weight_dtype() const override {
+    return arithmetic_ == CpuArithmetic::f32 ? DType::f32 : DType::bf16;
+  }
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] i64 free_bytes() const override { return available_bytes(); }
 
