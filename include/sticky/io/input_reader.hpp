@@ -32,8 +32,8 @@ struct InputLine {
 
 /// Reads lines of several files one after another, unpacking as it goes. Packed files are known by
 /// their name (.gz, .zst) or their first bytes; several members or frames follow one another.
-/// Memory: one line and a set of id hashes (16 to 32 bytes an id; at most 24 growing, twice that
-/// for a moment). BOM, CRLF and blank lines are fine; a last line without an end counts.
+/// Memory: one line and a set of id hashes (256 MiB for 10 million ids, 384 MiB for the moment in
+/// which it grows to that). BOM, CRLF and blank lines are fine; a last line without an end counts.
 class InputReader {
  public:
   virtual ~InputReader() = default;
