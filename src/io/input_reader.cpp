@@ -17,6 +17,7 @@
 #include "id_set.hpp"
 #include "line_record.hpp"
 #include "line_splitter.hpp"
+#include "record.hpp"
 
 namespace sticky::io {
 
@@ -185,6 +186,9 @@ std::unique_ptr<InputReader> open_input(const InputOptions& options) {
       problems.push_back(fmt::format("{}: is listed twice", name));
   }
   if (files.empty()) problems.emplace_back("no input file is given");
+  if (static_cast<i64>(files.size()) > FileLine::kMaxFiles)
+    problems.push_back(fmt::format("{} input files are more than {}: join some of them",
+                                   files.size(), FileLine::kMaxFiles));
   if (!problems.empty()) fail<ConfigError>("{}", fmt::join(problems, "\n"));
   return std::make_unique<FilesReader>(std::move(files), options.max_line_bytes);
 }

@@ -9,24 +9,24 @@
 
 namespace sticky::io {
 
-/// Where a record lies: results.jsonl or errors.jsonl, and its first byte there.
-struct RecordAt {
-  i64 offset : 62 = 0;
-  std::uint64_t is_error : 1 = 0;
-  std::uint64_t is_taken : 1 = 0;
-};
+/// Where a record lies: results.jsonl or errors.jsonl, and its first byte there. 8 bytes, since
+/// there may be millions.
+class RecordAt {
+ public:
+  RecordAt(i64 offset, bool is_error) : code_(offset << 1 | (is_error ? 1 : 0)) {}
+  [[nodiscard]] i64 offset() const { return code_ >> 1; }
+  [[nodiscard]] bool is_error() const { return (code_ & 1) != 0; }
+  auto operator<=>(const RecordAt&) const = default;
 
-/// Where an input line stands.
-struct LineAt {
-  i64 file : 16 = 0;  ///< in Matcher::files()
-  i64 line : 48 = 0;
-  i64 byte_offset = 0;
+ private:
+  i64 code_;
 };
 
 /// A record whose line has moved, and where to.
 struct MovedRecord {
   RecordAt record;
-  LineAt to;
+  FileLine to;
+  i64 byte_offset = 0;
 };
 
 /// Pairs the records of an earlier run with the lines of an input, each record with one line at
@@ -52,19 +52,22 @@ class Matcher {
     std::uint64_t place = 0;
     RecordAt at;
   };
+  using EntryIndex = std::size_t;
   // A line whose own record was not found, though records like it are there: it takes one that no
   // line has taken by its place.
   struct Deferred {
-    std::size_t group = 0;  // first entry of that key
+    EntryIndex group = 0;  // first entry of that key
     i64 id = 0;
-    LineAt at;
+    FileLine at;
+    i64 byte_offset = 0;
   };
   void sort_entries();
-  [[nodiscard]] Entry* find_at(Hash128 key, bool is_error, std::uint64_t place);
+  [[nodiscard]] std::optional<EntryIndex> find_at(Hash128 key, bool is_error, std::uint64_t place);
   [[nodiscard]] i64 file_index(const std::string& file);
-  void take_moved(Entry& entry, const Deferred& line);
+  void take(EntryIndex entry, i64 line_id);
 
   std::vector<Entry> entries_;
+  std::vector<bool> is_taken_;  // by entry
   bool is_sorted_ = false;
   std::deque<Deferred> deferred_;  // emptied from its front while moved_ grows
   std::vector<MovedRecord> moved_;

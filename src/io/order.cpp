@@ -1,9 +1,9 @@
 #include "sticky/io/order.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <fcntl.h>
 #include <map>
-#include <tuple>
 
 #include "sticky/base/error.hpp"
 
@@ -15,10 +15,10 @@ namespace sticky::io {
 namespace {
 
 struct Place {
-  i64 file : 20 = 0;
-  i64 line : 44 = 0;
+  FileLine line;
   i64 offset = 0;
   i64 n_bytes = 0;
+  auto operator<=>(const Place&) const = default;
 };
 
 std::vector<Place> read_places(const std::string& path, const std::map<std::string, i64>& rank) {
@@ -28,12 +28,8 @@ std::vector<Place> read_places(const std::string& path, const std::map<std::stri
     if (!record) fail<FormatError>("{}: the line at byte {} is no record", path, offset);
     // Files that are not listed come last.
     const auto at = rank.find(record->file);
-    Place place;
-    place.file = at != rank.end() ? at->second : static_cast<i64>(rank.size());
-    place.line = record->line;
-    place.offset = offset;
-    place.n_bytes = static_cast<i64>(text.size());
-    places.push_back(place);
+    const i64 file = at != rank.end() ? at->second : static_cast<i64>(rank.size());
+    places.push_back({FileLine(file, record->line), offset, static_cast<i64>(text.size())});
   });
   return places;
 }
@@ -64,11 +60,10 @@ void sort_by_input(const std::string& run_dir, const std::vector<std::string>& f
   std::map<std::string, i64> rank;
   for (const std::string& file : files)
     rank.try_emplace(file == "-" ? "stdin" : file, static_cast<i64>(rank.size()));
-  const auto order = [](const Place& p) { return std::tuple(i64{p.file}, i64{p.line}, p.offset); };
   for (const char* name : {"/results.jsonl", "/errors.jsonl"}) {
     auto places = read_places(run_dir + name, rank);
-    if (std::ranges::is_sorted(places, {}, order)) continue;
-    std::ranges::sort(places, {}, order);
+    if (std::ranges::is_sorted(places)) continue;
+    std::ranges::sort(places);
     rewrite(run_dir + name, places);
   }
 }

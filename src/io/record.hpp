@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +24,22 @@ struct Record {
 
   /// Nothing when the text is no record.
   [[nodiscard]] static std::optional<Record> from_json(std::string_view text);
+};
+
+/// Number of a file and a line in it, in 8 bytes; ordered as the input is. A file
+/// of more than 8 * 10^12 lines ends there.
+class FileLine {
+ public:
+  static constexpr i64 kMaxFiles = i64{1} << 20;  ///< open_input() refuses more
+  FileLine(i64 file, i64 line) : code_(file << kLineBits | std::clamp<i64>(line, 0, kMaxLine)) {}
+  [[nodiscard]] i64 file() const { return code_ >> kLineBits; }
+  [[nodiscard]] i64 line() const { return code_ & kMaxLine; }
+  auto operator<=>(const FileLine&) const = default;
+
+ private:
+  static constexpr int kLineBits = 43;
+  static constexpr i64 kMaxLine = (i64{1} << kLineBits) - 1;
+  i64 code_;
 };
 
 /// What a record and its input line have in common: the id where one was given, the request's hash,

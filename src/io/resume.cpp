@@ -138,16 +138,17 @@ void rewrite(const JournalFile& journal, const std::vector<i64>& kept, const Mat
   KeptCursor cursor(kept);
   const auto& moved = matcher.moved();
   const auto is_of_journal = [&](const MovedRecord& m) {
-    return (m.record.is_error != 0) == journal.is_error;
+    return m.record.is_error() == journal.is_error;
   };
   auto next_moved = std::ranges::find_if(moved, is_of_journal);
   for_each_record_line(journal.path, [&](std::string_view text, i64 offset) {
     if (!cursor.holds(offset)) return;
-    const bool is_moved = next_moved != moved.end() && next_moved->is_error == journal.is_error &&
-                          next_moved->offset == offset;
+    const bool is_moved = next_moved != moved.end() && is_of_journal(*next_moved) &&
+                          next_moved->record.offset() == offset;
     if (!is_moved) return out.add(text);
-    out.add(with_new_place(text, matcher.files()[static_cast<std::size_t>(next_moved->file)],
-                           next_moved->line, next_moved->byte_offset));
+    const FileLine& to = next_moved->to;
+    out.add(with_new_place(text, matcher.files()[static_cast<std::size_t>(to.file())], to.line(),
+                           next_moved->byte_offset));
     ++next_moved;
   });
   out.finish();
@@ -155,8 +156,8 @@ void rewrite(const JournalFile& journal, const std::vector<i64>& kept, const Mat
 }
 
 bool has_moved(const Matcher& matcher, bool is_error) {
-  return std::ranges::any_of(
-      matcher.moved(), [&](const MovedRecord& m) { return (m.record.is_error != 0) == is_error; });
+  return std::ranges::any_of(matcher.moved(),
+                             [&](const MovedRecord& m) { return m.record.is_error() == is_error; });
 }
 
 }  // namespace
