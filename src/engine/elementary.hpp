@@ -13,11 +13,11 @@ namespace sticky::engine {
 inline constexpr double kLn2High = 0x1.62e42feep-1;  ///< its product with an exponent is exact
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-/// e^x for x <= 0 within 2 units in the last place; 0 below -708 and for NaN. Branch-free, so that
-/// a loop over it becomes vector code.
+/// e^x for x <= 0 within 2 units in the last place; 0 below -1022.5 ln 2 = -708.74 and for NaN.
+/// Free of branches, so that a loop over it becomes vector code.
 [[nodiscard]] inline double exp_nonpositive(double x) {
   constexpr double kRound = 0x1.8p52;  // added: the integer stands in the low bits
-  const double clamped = x > -708.0 ? x : -708.0;
+  const double clamped = x > -709.0 ? x : -709.0;
   const double shifted = clamped * 0x1.71547652b82fep0 + kRound;
   const double n = shifted - kRound;
   const double r = (clamped - n * kLn2High) - n * kLn2Low;  // |r| <= ln2 / 2
@@ -36,8 +36,9 @@ inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
   p = p * r + 0.5;
   p = p * r + 1.0;
   p = p * r + 1.0;
+  // At n = -1023 the exponent field is 0, and so is the power.
   const double power = std::bit_cast<double>((std::bit_cast<std::uint64_t>(shifted) + 1023) << 52);
-  return x >= -708.0 ? p * power : 0.0;
+  return p * power;
 }
 
 /// ln x for a normal x > 0, to an absolute error of 1e-15 plus 2 units in the last place.

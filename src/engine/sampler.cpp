@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string_view>
 
 #include "sticky/base/random.hpp"
@@ -19,9 +20,12 @@ std::array<std::uint32_t, 2> words_of(std::uint64_t x) {
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(x >> 32)};
 }
 
+// Loops over this many elements become vector code, and sums in as many lanes have the same bits
+// whatever the width of vectors.
+constexpr std::size_t kLanes = 16;
+
 // NaN is never above anything, so it drops out.
 float highest(std::span<const float> logits) {
-  constexpr std::size_t kLanes = 16;  // independent maxima: the compiler makes vectors of them
   std::array<float, kLanes> lanes;
   lanes.fill(kMinusInfinity);
   std::size_t i = 0;
@@ -37,13 +41,32 @@ float highest(std::span<const float> logits) {
   return best;
 }
 
-// e^((logit - best) / temperature). The best itself has exactly 1, also where it is infinite.
+// e^((logit - best) / temperature) of kLanes logits.
+void weigh_lanes(const float* logits, double best, double temperature, double* weights) {
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    weights[lane] = exp_nonpositive((logits[lane] - best) / temperature);
+  }
+}
+
+// The same of one. The best itself has exactly 1, also where it is infinite.
 double weight_of(double logit, double best, double temperature) {
   return logit == best ? 1.0 : exp_nonpositive((logit - best) / temperature);
 }
 
 bool is_better(const WeightedToken& a, const WeightedToken& b) {
   return a.weight > b.weight || (a.weight == b.weight && a.id < b.id);
+}
+
+double sum_in_lanes(std::span<const double> values) {
+  std::array<double, kLanes> sums{};
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += values[i + lane];
+  }
+  for (; i < values.size(); ++i)
+    sums[0] += values[i];
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 double total_weight(std::span<const WeightedToken> tokens) {
@@ -116,10 +139,17 @@ void find_best(std::span<const float> logits, i64 n, std::vector<WeightedToken>&
 double log_sum_exp(std::span<const float> logits) {
   const double best = highest(logits);
   if (std::isinf(best)) return best;
-  double sum = 0.0;
-  for (const float logit : logits)
-    sum += exp_nonpositive(logit - best);
-  return best + log_positive(sum);
+  std::array<double, kLanes> sums{};
+  std::array<double, kLanes> weights{};
+  std::size_t i = 0;
+  for (; i + kLanes <= logits.size(); i += kLanes) {
+    weigh_lanes(&logits[i], best, 1.0, weights.data());
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] += weights[lane];
+  }
+  for (; i < logits.size(); ++i)
+    sums[0] += exp_nonpositive(logits[i] - best);
+  return best + log_positive(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 std::span<const float> Sampler::processed(std::span<const float> logits,
@@ -141,14 +171,12 @@ std::span<const float> Sampler::processed(std::span<const float> logits,
 void Sampler::weigh_all(std::span<const float> processed, double temperature) {
   const double best = highest(processed);
   weights_.resize(processed.size());
-  if (std::isinf(best)) {
-    std::ranges::transform(processed, weights_.begin(),
-                           [&](float logit) { return logit == best ? 1.0 : 0.0; });
-  } else {
-    for (std::size_t i = 0; i < processed.size(); ++i) {
-      weights_[i] = exp_nonpositive((processed[i] - best) / temperature);
-    }
+  std::size_t i = 0;
+  for (; !std::isinf(best) && i + kLanes <= processed.size(); i += kLanes) {
+    weigh_lanes(&processed[i], best, temperature, &weights_[i]);
   }
+  for (; i < processed.size(); ++i)
+    weights_[i] = weight_of(processed[i], best, temperature);
 }
 
 void Sampler::keep_best(std::span<const float> processed, i64 k, double temperature) {
@@ -158,19 +186,21 @@ void Sampler::keep_best(std::span<const float> processed, i64 k, double temperat
     t.weight = weight_of(t.weight, best, temperature);
 }
 
-void Sampler::keep_nucleus(double top_p) {
-  const double total = total_weight(kept_);
-  // Tokens below this weight have less than (1 - p) of the total together, so none is needed.
-  // Halved: rounding must not drop one that is.
-  const double too_small = 0.5 * (1.0 - top_p) * total / static_cast<double>(kept_.size());
-  std::erase_if(kept_, [&](const WeightedToken& t) { return t.weight < too_small; });
+void Sampler::keep_at_least(double weight) {
+  kept_.clear();
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (weights_[i] >= weight) kept_.push_back({static_cast<i32>(i), weights_[i]});
+  }
+}
 
+void Sampler::keep_nucleus(double top_p, double total) {
   double reached = 0.0;
   std::ptrdiff_t n_sorted = 0;
   const std::ptrdiff_t n = std::ssize(kept_);
   while (n_sorted < n) {
     const std::ptrdiff_t end = std::min(n, std::max<std::ptrdiff_t>(64, 4 * n_sorted));
-    std::partial_sort(kept_.begin() + n_sorted, kept_.begin() + end, kept_.end(), is_better);
+    std::nth_element(kept_.begin() + n_sorted, kept_.begin() + end - 1, kept_.end(), is_better);
+    std::sort(kept_.begin() + n_sorted, kept_.begin() + end, is_better);
     for (; n_sorted < end; ++n_sorted) {
       if (n_sorted > 0 && reached >= top_p * total) {
         kept_.resize(static_cast<std::size_t>(n_sorted));
@@ -183,17 +213,19 @@ void Sampler::keep_nucleus(double top_p) {
 
 std::span<const WeightedToken> Sampler::kept(std::span<const float> processed,
                                              const request::Sampling& sampling) {
-  const bool cuts_k = sampling.top_k > 0 && sampling.top_k < std::ssize(processed);
-  if (cuts_k) {
+  const double p = sampling.top_p;
+  double total = 0.0;
+  if (sampling.top_k > 0 && sampling.top_k < std::ssize(processed)) {
     keep_best(processed, sampling.top_k, sampling.temperature);
+    total = total_weight(kept_);
   } else {
     weigh_all(processed, sampling.temperature);
-    kept_.resize(weights_.size());
-    for (std::size_t i = 0; i < weights_.size(); ++i) {
-      kept_[i] = {static_cast<i32>(i), weights_[i]};
-    }
+    total = sum_in_lanes(weights_);
+    // Tokens below this weight have less than (1 - p) of the total together: they are not in the
+    // nucleus, and need not be sorted. Halved: rounding must not drop one that is.
+    keep_at_least(0.5 * (1.0 - p) * total / static_cast<double>(processed.size()));
   }
-  if (sampling.top_p < 1.0) keep_nucleus(sampling.top_p);
+  if (p < 1.0) keep_nucleus(p, total);
   if (sampling.min_p > 0.0) {  // the best has weight 1
     std::erase_if(kept_, [&](const WeightedToken& t) { return t.weight < sampling.min_p; });
   }

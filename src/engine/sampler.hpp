@@ -81,7 +81,8 @@ class Sampler {
  private:
   void weigh_all(std::span<const float> processed, double temperature);
   void keep_best(std::span<const float> processed, i64 k, double temperature);
-  void keep_nucleus(double top_p);
+  void keep_at_least(double weight);
+  void keep_nucleus(double top_p, double total);
 
   std::vector<float> processed_;
   std::vector<double> weights_;

@@ -15,7 +15,8 @@ namespace sticky::engine {
 // gives its next token. One such token left: it decodes. More: it prefills, in chunks.
 //
 // Rules:
-//  1. Running sequences are served oldest first. One that prefills leaves a row of the step's budget
+//  1. Running sequences are served oldest first. One that prefills leaves a row of the step's
+//  budget
 //     to every decoding one behind it; the oldest gets a row in any case.
 //  2. Where a page is needed and none is available, the youngest running sequence gives all its
 //     pages back and returns to waiting, to be replayed later. The youngest itself waits with what
