@@ -1,6 +1,6 @@
 // A run without a model: rank 0 coordinates, the others echo. Prints what it came to as lines
 // "key value", for the scripts beside it. One rank: both, in one process.
-//   echo_ranks N_REQUESTS PAYLOAD_BYTES STEP_MILLISECONDS [SLOTS]
+//   echo_ranks N_REQUESTS PAYLOAD_BYTES STEP_MILLISECONDS [SLOTS [ORPHAN_SECONDS]]
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +25,7 @@ struct Job {
   i64 n_bytes = 0;
   Duration step_time{};
   i64 slots = 64;
+  double orphan_seconds = 120.0;
 };
 
 coordinator::RunOutcome coordinate(const Job& job, protocol::Transport& transport) {
@@ -32,13 +33,15 @@ coordinator::RunOutcome coordinate(const Job& job, protocol::Transport& transpor
   test::MemoryResults results;
   test::MemoryFolder folder;
   const SteadyClock clock;
+  worker::Options worker_options;
+  worker_options.orphan_timeout_seconds = job.orphan_seconds;
   const auto begin = std::chrono::steady_clock::now();
   i64 n_reported = -1;
   const auto outcome = coordinator::run_coordinator(
       {},
       {.input = std::make_unique<test::CountedInput>(job.n_requests, job.n_bytes),
        .done = nullptr,
-       .worker_options_json = to_json(worker::Options{}).dump(),
+       .worker_options_json = to_json(worker_options).dump(),
        .state_name = "echo"},
       {.transport = transport,
        .processes = *processes,
@@ -111,13 +114,13 @@ int run(const Job& job, int* argc, char*** argv) {
     exit_code = run_alone(job);
   } else {
     const auto transport = session.open_world();
+    fmt::print("pid {} {}\n", session.rank(), ::getpid());
+    std::fflush(stdout);
     if (session.rank() == 0) {
       const auto outcome = coordinate(job, *transport);
       exit_code = outcome.exit_code;
       may_finalize = outcome.may_finalize;
     } else {
-      fmt::print("pid {} {}\n", session.rank(), ::getpid());
-      std::fflush(stdout);
       may_finalize = work(job, *transport).may_finalize;
     }
   }
@@ -134,5 +137,6 @@ int main(int argc, char** argv) {
                   .n_bytes = std::atoll(argv[2]),
                   .step_time = std::chrono::milliseconds(std::atoll(argv[3]))};
   if (argc > 4) job.slots = std::atoll(argv[4]);
+  if (argc > 5) job.orphan_seconds = std::atof(argv[5]);
   return sticky::run(job, &argc, &argv);
 }

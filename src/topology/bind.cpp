@@ -1,0 +1,134 @@
+#include "sticky/topology/bind.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sched.h>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "sticky/topology/cpu_list.hpp"
+#include "sticky/topology/usable_cpus.hpp"
+
+namespace sticky::topology {
+
+namespace {
+
+// The first of these variables that holds a number; else -1.
+i64 number_from(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    char* end = nullptr;
+    const i64 number = std::strtoll(value, &end, 10);
+    if (end != value && number >= 0) return number;
+  }
+  return -1;
+}
+
+// Open MPI 4 and 5 and Slurm pass on a binding that was asked for, and nothing otherwise.
+bool is_binding_chosen() {
+  for (const char* name : {"OMPI_MCA_hwloc_base_binding_policy",
+                           "PRTE_MCA_hwloc_default_binding_policy", "SLURM_CPU_BIND_TYPE"}) {
+    const char* value = std::getenv(name);
+    if (value != nullptr && *value != '\0' && std::string_view(value) != "none") return true;
+  }
+  return false;
+}
+
+CpuList current_cpus() {
+  CpuList cpus;
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
+  for (i64 cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
+  return cpus;
+}
+
+// The kernel refuses CPUs outside the cgroup and keeps the rest: asking for all gives what is
+// allowed.
+CpuList allowed_cpus() {
+  const CpuList before = current_cpus();
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    CPU_SET(cpu, &all);
+  if (sched_setaffinity(0, sizeof all, &all) != 0) return before;
+  return current_cpus();
+}
+
+bool use_cpus(const CpuList& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const i64 cpu : cpus)
+    CPU_SET(static_cast<std::size_t>(cpu), &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+}  // namespace
+
+LocalPlace local_place() {
+  LocalPlace place;
+  const i64 rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+  place.local_rank = std::max<i64>(
+      0, number_from({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}));
+  place.n_local = std::max<i64>(place.local_rank + 1,
+                                number_from({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}));
+  const i64 n_ranks = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+  place.has_coordinator = rank == place.local_rank;
+  place.is_coordinator = rank == 0 && n_ranks > 1;
+  if (rank < 0) place.has_coordinator = place.is_coordinator = false;
+  if (n_ranks == 1) place.has_coordinator = false;
+  place.is_binding_chosen = is_binding_chosen();
+  return place;
+}
+
+Share share_of(const CpuList& allowed, const LocalPlace& place) {
+  if (place.is_coordinator) return {allowed, true};
+  const i64 n = static_cast<i64>(allowed.size());
+  // The coordinator sleeps most of the time: it gets a CPU of its own only where there are plenty.
+  const i64 n_kept = place.has_coordinator && n > 2 ? 1 : 0;
+  const i64 first_worker = place.has_coordinator ? 1 : 0;
+  const i64 n_workers = std::max<i64>(1, place.n_local - first_worker);
+  const i64 worker = std::clamp<i64>(place.local_rank - first_worker, 0, n_workers - 1);
+  const i64 n_shared = n - n_kept;
+  if (n_workers > n_shared) return {{allowed.begin() + n_kept, allowed.end()}, true};
+  const i64 begin = n_kept + n_shared * worker / n_workers;
+  const i64 end = n_kept + n_shared * (worker + 1) / n_workers;
+  return {{allowed.begin() + begin, allowed.begin() + end}, false};
+}
+
+Binding bind_process(const LocalPlace& place) {
+  const CpuList found = current_cpus();
+  if (place.is_binding_chosen) {
+    return {usable_cpus(), fmt::format("binding kept as asked for: CPUs {}", text_of(found))};
+  }
+  const CpuList allowed = allowed_cpus();
+  const auto [share, is_common] = share_of(allowed, place);
+  if (share.empty() || !use_cpus(share))
+    return {usable_cpus(), fmt::format("binding left as it was: CPUs {}", text_of(found))};
+  // A cgroup may grant less time than it shows CPUs, and all ranks of the node draw on it.
+  const i64 n_usable = usable_cpus();
+  const i64 n_granted = n_usable < static_cast<i64>(share.size())
+                            ? std::max<i64>(1, n_usable / place.n_local)
+                            : n_usable;
+  return {is_common && !place.is_coordinator ? 1 : n_granted,
+          fmt::format("CPUs {} of {} allowed (the launcher had given {})", text_of(share),
+                      text_of(allowed), text_of(found))};
+}
+
+std::string text_of(const CpuList& cpus) {
+  std::string text;
+  for (std::size_t k = 0; k < cpus.size();) {
+    std::size_t last = k;
+    while (last + 1 < cpus.size() && cpus[last + 1] == cpus[last] + 1)
+      ++last;
+    if (!text.empty()) text += ',';
+    text += last == k ? std::to_string(cpus[k]) : fmt::format("{}-{}", cpus[k], cpus[last]);
+    k = last + 1;
+  }
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace sticky::topology
