@@ -53,14 +53,22 @@ void start_pairs(const AttentionUnit& op, AttentionState<V>& state) {
   }
 }
 
-/// Scores of kTile pairs for kCount pages from position on.
+/// Scores of kTile pairs for kCount pages from position on. Meanwhile it asks for the values of
+/// these pages and for the keys of the next: pages lie anywhere, so the processor cannot foresee
+/// them.
 template <class V, int kTile, int kCount>
-void score_tile(const AttentionUnit& op, AttentionState<V>& state, i64 pair, i64 position) {
+void score_tile(
+    const AttentionUnit& op, AttentionState<V>& state, i64 pair, i64 position, KeyRange keys) {
   const i64 head_size = kPageTokens * op.head_dim;
   const float* k[kCount];
+  const float* k_ahead[kCount];
+  const float* v_ahead[kCount];
   for (int p = 0; p < kCount; ++p) {
-    const i64 page = op.pages[position / kPageTokens + p];
-    k[p] = op.k + (page * op.n_kv_heads + op.kv_head) * head_size;
+    const i64 at = position / kPageTokens + p;
+    const i64 next = (at + kCount) * kPageTokens < keys.end ? at + kCount : at;
+    k[p] = op.k + (op.pages[at] * op.n_kv_heads + op.kv_head) * head_size;
+    k_ahead[p] = op.k + (op.pages[next] * op.n_kv_heads + op.kv_head) * head_size;
+    v_ahead[p] = op.v + (op.pages[at] * op.n_kv_heads + op.kv_head) * head_size;
   }
   typename V::F sums[kTile][kCount];
   for (int m = 0; m < kTile; ++m) {
@@ -69,18 +77,20 @@ void score_tile(const AttentionUnit& op, AttentionState<V>& state, i64 pair, i64
   }
   const float* q = state.q + pair;
   for (i64 d = 0; d < op.head_dim; ++d) {
-    typename V::F keys[kCount];
+    typename V::F columns[kCount];
 #pragma GCC unroll 4
     for (int p = 0; p < kCount; ++p) {
-      keys[p] = V::load(k[p] + d * kPageTokens);
-      V::pin(keys[p]);
+      columns[p] = V::load(k[p] + d * kPageTokens);
+      V::pin(columns[p]);
+      V::prefetch(k_ahead[p] + d * kPageTokens);
+      V::prefetch(v_ahead[p] + d * kPageTokens);
     }
 #pragma GCC unroll 12
     for (int m = 0; m < kTile; ++m) {
       const typename V::F a = V::set1(q[d * kPairs + m]);
 #pragma GCC unroll 4
       for (int p = 0; p < kCount; ++p)
-        sums[m][p] = V::fma(a, keys[p], sums[m][p]);
+        sums[m][p] = V::fma(a, columns[p], sums[m][p]);
     }
   }
   for (int m = 0; m < kTile; ++m) {
@@ -102,9 +112,9 @@ void score_pairs(
     constexpr int kCount = count_beside<V>(kTile);
     i64 position = keys.begin;
     for (; position + (kCount - 1) * kPageTokens < keys.end; position += kCount * kPageTokens)
-      score_tile<V, kTile, kCount>(op, state, pair, position);
+      score_tile<V, kTile, kCount>(op, state, pair, position, keys);
     for (; position < keys.end; position += kPageTokens)
-      score_tile<V, kTile, 1>(op, state, pair, position);
+      score_tile<V, kTile, 1>(op, state, pair, position, keys);
   } else if constexpr (kTile > 1) {
     score_pairs<V, kTile - 1>(op, state, pair, n, keys);
   }

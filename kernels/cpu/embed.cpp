@@ -23,12 +23,14 @@ template <class T>
 void embed_rows(const Context& context, const Embed& op) {
   const auto table = op.table.as<const T>();
   const auto y = op.y.as<float>();
-  context.parallel.for_each(y.rows, IndexFunction([&](i64 t) {
-                              const T* from = table.row(op.tokens[static_cast<std::size_t>(t)]);
-                              float* to = y.row(t);
-                              for (i64 c = 0; c < y.cols; ++c)
-                                to[c] = as_float(from[c]) * op.scale;
-                            }));
+  for_parts(context.parallel, y.rows, kRowsAPart, [&](i64 begin, i64 end) {
+    for (i64 t = begin; t < end; ++t) {
+      const T* from = table.row(op.tokens[static_cast<std::size_t>(t)]);
+      float* to = y.row(t);
+      for (i64 c = 0; c < y.cols; ++c)
+        to[c] = as_float(from[c]) * op.scale;
+    }
+  });
 }
 
 }  // namespace

@@ -46,14 +46,15 @@ Rounded round_rows(const Context& context,
                    i64 width,
                    std::span<std::uint16_t> scratch) {
   const i64 together = context.kernels.rounded_rows_together;
-  context.parallel.for_each(x.rows, IndexFunction([&](i64 m) {
-                              std::uint16_t* tile =
-                                  scratch.data() + m / together * together * width;
-                              context.kernels.round_row({.from = x.row(m),
-                                                         .n = x.cols,
-                                                         .to = tile + m % together * kDepthBlock,
-                                                         .piece_stride = together * kDepthBlock});
-                            }));
+  for_parts(context.parallel, x.rows, kRowsAPart, [&](i64 begin, i64 end) {
+    for (i64 m = begin; m < end; ++m) {
+      std::uint16_t* tile = scratch.data() + m / together * together * width;
+      context.kernels.round_row({.from = x.row(m),
+                                 .n = x.cols,
+                                 .to = tile + m % together * kDepthBlock,
+                                 .piece_stride = together * kDepthBlock});
+    }
+  });
   return {as_bytes(scratch.data()), 2 * width, width};
 }
 

@@ -11,13 +11,14 @@ void glu(const Context& context, const Glu& op) {
     throw std::invalid_argument("glu: x must have the rows of y and twice its columns");
   const auto x = op.x.as<const float>();
   const auto y = op.y.as<float>();
-  context.parallel.for_each(x.rows, IndexFunction([&](i64 t) {
-                              context.kernels.glu({.gate = x.row(t),
-                                                   .up = x.row(t) + y.cols,
-                                                   .n = y.cols,
-                                                   .activation = op.activation,
-                                                   .y = y.row(t)});
-                            }));
+  for_parts(context.parallel, x.rows, kRowsAPart, [&](i64 begin, i64 end) {
+    for (i64 t = begin; t < end; ++t)
+      context.kernels.glu({.gate = x.row(t),
+                           .up = x.row(t) + y.cols,
+                           .n = y.cols,
+                           .activation = op.activation,
+                           .y = y.row(t)});
+  });
 }
 
 }  // namespace sticky::cpu

@@ -48,7 +48,16 @@ struct Operands {
   const std::uint16_t* w;       ///< a panel: [k / 2][32][2]
   const std::uint16_t* w_next;  ///< the next panel
   i64 k;
+  const char* ahead;  ///< weights to ask for meanwhile, n_ahead_bytes for each block of k
+  i64 n_ahead_bytes;
 };
+
+// Tile loads do not wake the processor's own prefetching (without this, weights came at half
+// speed).
+void ask_for(const char* from, i64 n_bytes) {
+  for (i64 i = 0; i < n_bytes; i += 64)
+    Vec::prefetch(from + i);
+}
 
 void clear_sums() {
   _tile_zero(0);
@@ -65,11 +74,13 @@ void store_sums(Sums& sums) {
 }
 
 constexpr i64 kPanelRowBytes = kPanel * 4;  // 32 columns of two k
+constexpr i64 kPanelBlockBytes = kPanelRowBytes * kDepthBlock / 2;
 
 void multiply_two_row_tiles(const Operands& in, Sums& sums) {
   clear_sums();
   for (i64 k = 0; k < in.k; k += kDepthBlock) {
     const std::uint16_t* w = in.w + k * kPanel;
+    ask_for(in.ahead + k / kDepthBlock * in.n_ahead_bytes, in.n_ahead_bytes);
     _tile_loadd(4, in.x + k * kTileRows, kTileRowBytes);
     _tile_loadd(6, w, kPanelRowBytes);
     _tile_loadd(7, w + kPanel, kPanelRowBytes);
@@ -87,6 +98,8 @@ void multiply_two_panels(const Operands& in, Sums& sums) {
   for (i64 k = 0; k < in.k; k += kDepthBlock) {
     const std::uint16_t* w = in.w + k * kPanel;
     const std::uint16_t* w_next = in.w_next + k * kPanel;
+    ask_for(reinterpret_cast<const char*>(w) + kStreamAheadBytes, kPanelBlockBytes);
+    ask_for(reinterpret_cast<const char*>(w_next) + kStreamAheadBytes, kPanelBlockBytes);
     _tile_loadd(4, in.x + k * kTileRows, kTileRowBytes);
     _tile_loadd(5, w, kPanelRowBytes);
     _tile_dpbf16ps(0, 4, 5);
@@ -114,8 +127,14 @@ void gemm_few_rows(const GemmBlock& op, Sums& sums) {
   const auto* x = static_cast<const std::uint16_t*>(op.x);
   for (i64 column = 0; column < op.n; column += 2 * kPanel) {
     const i64 next = column + kPanel < op.n ? column + kPanel : column;
-    multiply_two_panels(
-        {.x = x, .x_next = x, .w = w + column * op.k, .w_next = w + next * op.k, .k = op.k}, sums);
+    multiply_two_panels({.x = x,
+                         .x_next = x,
+                         .w = w + column * op.k,
+                         .w_next = w + next * op.k,
+                         .k = op.k,
+                         .ahead = nullptr,
+                         .n_ahead_bytes = 0},
+                        sums);
     for (i64 part = 0; part < 4 && column + 16 * part < op.n; ++part)
       finish_tile(op, 0, column + 16 * part, sums.tile[part]);
   }
@@ -126,10 +145,21 @@ void gemm_many_rows(const GemmBlock& op, Sums& sums) {
   const auto* x = static_cast<const std::uint16_t*>(op.x);
   for (i64 column = 0; column < op.n; column += kPanel) {
     const auto* w = static_cast<const std::uint16_t*>(op.panels) + column * op.k;
+    // Each pass over the panel asks for a part of the next one.
+    const i64 n_passes = (op.n_rows + 2 * kTileRows - 1) / (2 * kTileRows);
+    const i64 part = kPanelBlockBytes / n_passes;
+    const char* ahead = reinterpret_cast<const char*>(w + kPanel * op.k);
     for (i64 row = 0; row < op.n_rows; row += 2 * kTileRows) {
       const i64 next = row + kTileRows < op.n_rows ? row + kTileRows : row;
-      multiply_two_row_tiles(
-          {.x = x + row * op.k, .x_next = x + next * op.k, .w = w, .w_next = w, .k = op.k}, sums);
+      multiply_two_row_tiles({.x = x + row * op.k,
+                              .x_next = x + next * op.k,
+                              .w = w,
+                              .w_next = w,
+                              .k = op.k,
+                              .ahead = ahead,
+                              .n_ahead_bytes = part},
+                             sums);
+      ahead += op.k / kDepthBlock * part;
       finish_tile(op, row, column, sums.tile[0]);
       finish_tile(op, row, column + 16, sums.tile[1]);
       if (next == row) continue;

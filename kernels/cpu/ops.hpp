@@ -22,6 +22,9 @@ struct Context {
   Parallel& parallel;
 };
 
+/// Rows of a small operation that are worth a hand-over to another thread.
+inline constexpr i64 kRowsAPart = 8;
+
 void embed(const Context& context, const Embed& op);
 void rmsnorm(const Context& context, const RmsNorm& op);
 void rope_and_store(const Context& context, const RopeAndStore& op);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "sticky/base/types.hpp"
 
 namespace sticky::cpu {
@@ -30,5 +32,15 @@ class Parallel {
   /// done. f may not throw.
   virtual void for_each(i64 n, IndexFunction f) = 0;
 };
+
+/// Calls f(begin, end) for parts of 0 … n - 1, of at least n_least each where there are so many,
+/// and a few for each thread, so that one which is interrupted does not make all wait.
+template <class F>
+void for_parts(Parallel& parallel, i64 n, i64 n_least, const F& f) {
+  if (n <= 0) return;
+  const i64 n_threads = parallel.n_threads();
+  const i64 parts = n_threads == 1 ? 1 : std::clamp<i64>(n / n_least, 1, 4 * n_threads);
+  parallel.for_each(parts, IndexFunction([&](i64 i) { f(n * i / parts, n * (i + 1) / parts); }));
+}
 
 }  // namespace sticky::cpu

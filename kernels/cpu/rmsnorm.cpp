@@ -12,14 +12,15 @@ void rmsnorm(const Context& context, const RmsNorm& op) {
   const auto x = op.x.as<const float>();
   const auto y = op.y.as<float>();
   const auto* weight = op.weight.as<const float>().data;
-  context.parallel.for_each(x.rows, IndexFunction([&](i64 t) {
-                              context.kernels.rmsnorm({.x = x.row(t),
-                                                       .weight = weight,
-                                                       .n = x.cols,
-                                                       .eps = op.eps,
-                                                       .weight_offset = op.weight_offset,
-                                                       .y = y.row(t)});
-                            }));
+  for_parts(context.parallel, x.rows, kRowsAPart, [&](i64 begin, i64 end) {
+    for (i64 t = begin; t < end; ++t)
+      context.kernels.rmsnorm({.x = x.row(t),
+                               .weight = weight,
+                               .n = x.cols,
+                               .eps = op.eps,
+                               .weight_offset = op.weight_offset,
+                               .y = y.row(t)});
+  });
 }
 
 }  // namespace sticky::cpu

@@ -1,6 +1,9 @@
 #include "kernels/rope.hpp"
 
+#include <algorithm>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "kernels/cpu/ops.hpp"
 #include "kernels/cpu/sequences.hpp"
@@ -45,29 +48,47 @@ void store(const KvPages& kv, i64 page, i64 slot, const float* keys, const float
   }
 }
 
-}  // namespace
+/// Some rows of one sequence.
+struct Piece {
+  const SequenceRows* sequence = nullptr;
+  i64 begin = 0;
+  i64 end = 0;
+};
 
-void rope_and_store(const Context& context, const RopeAndStore& op) {
-  check(op);
-  const auto qkv = op.qkv.as<float>();
+std::vector<Piece> pieces(std::span<const SequenceRows> sequences) {
+  std::vector<Piece> all;
+  for (const SequenceRows& s : sequences) {
+    for (i64 begin = 0; begin < s.n_rows; begin += kRowsAPart)
+      all.push_back({&s, begin, std::min(begin + kRowsAPart, s.n_rows)});
+  }
+  return all;
+}
+
+void rotate_and_store(const RopeAndStore& op, const Piece& piece) {
   const auto cos = op.cos.as<const float>();
   const auto sin = op.sin.as<const float>();
   const KvPages& kv = op.kv;
   const i64 n_rotated = op.n_heads + kv.n_kv_heads;
-  const auto n_sequences = static_cast<i64>(op.sequences.size());
-  context.parallel.for_each(n_sequences, IndexFunction([&](i64 i) {
-                              const SequenceRows& s = op.sequences[static_cast<std::size_t>(i)];
-                              for (i64 r = 0; r < s.n_rows; ++r) {
-                                const i64 position = s.first_position + r;
-                                float* row = qkv.row(s.first_row + r);
-                                for (i64 h = 0; h < n_rotated; ++h)
-                                  rotate(row + h * kv.head_dim, cos.cols, cos.row(position),
-                                         sin.row(position));
-                                store(kv, s.pages[static_cast<std::size_t>(position / kPageTokens)],
-                                      position % kPageTokens, row + op.n_heads * kv.head_dim,
-                                      row + n_rotated * kv.head_dim);
-                              }
-                            }));
+  const SequenceRows& s = *piece.sequence;
+  for (i64 r = piece.begin; r < piece.end; ++r) {
+    const i64 position = s.first_position + r;
+    float* row = op.qkv.as<float>().row(s.first_row + r);
+    for (i64 h = 0; h < n_rotated; ++h)
+      rotate(row + h * kv.head_dim, cos.cols, cos.row(position), sin.row(position));
+    store(kv, s.pages[static_cast<std::size_t>(position / kPageTokens)], position % kPageTokens,
+          row + op.n_heads * kv.head_dim, row + n_rotated * kv.head_dim);
+  }
+}
+
+}  // namespace
+
+void rope_and_store(const Context& context, const RopeAndStore& op) {
+  check(op);
+  const std::vector<Piece> all = pieces(op.sequences);
+  for_parts(context.parallel, static_cast<i64>(all.size()), 2, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i)
+      rotate_and_store(op, all[static_cast<std::size_t>(i)]);
+  });
 }
 
 }  // namespace sticky::cpu

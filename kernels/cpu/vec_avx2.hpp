@@ -63,6 +63,8 @@ struct Vec {
   static float first(F a) { return _mm256_cvtss_f32(a.low); }
   static void pin(F& a) { asm("" : "+x"(a.low), "+x"(a.high)); }
 
+  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+
  private:
   static __m256i first_lanes(i64 n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),

@@ -55,6 +55,8 @@ struct Vec {
   static float first(F a) { return _mm512_cvtss_f32(a); }
   static void pin(F& a) { asm("" : "+v"(a)); }
 
+  static void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+
  private:
   static __mmask16 first_lanes(i64 n) {
     return static_cast<__mmask16>((std::uint32_t{1} << n) - 1U);

@@ -86,6 +86,9 @@ struct Vec {
   /// Keeps the compiler from loading a again for each use.
   static void pin(F&) {}
 
+  /// Asks for the line at p to be brought into the cache; p need not be valid.
+  static void prefetch(const void*) {}
+
  private:
   template <class Lane>
   static F map(Lane lane) {

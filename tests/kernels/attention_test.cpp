@@ -179,8 +179,10 @@ void expect_formula(const cpu::Context& context, const Shape& shape, i64 n_posit
 }
 
 TEST_P(AttentionTest, MatchesTheFormulaAtEveryLengthAroundAPageAndASplit) {
-  for (const i64 n : {1, 15, 16, 17, 40, 255, 256, 257, 300, 530})
+  for (const i64 n : {1, 15, 16, 17, 40})
     expect_formula(context(), {}, n);
+  for (const i64 n : {255, 256, 257, 530})
+    expect_formula(context(), {.n_heads = 3, .n_kv_heads = 1, .head_dim = 16}, n);
 }
 
 TEST_P(AttentionTest, MatchesTheFormulaForOddHeadSizesAndGroups) {
@@ -191,7 +193,7 @@ TEST_P(AttentionTest, MatchesTheFormulaForOddHeadSizesAndGroups) {
 
 TEST_P(AttentionTest, MatchesTheFormulaWithAWindowAndASoftcap) {
   expect_formula(context(), {.n_heads = 4, .n_kv_heads = 2, .head_dim = 16, .window = 5}, 60);
-  expect_formula(context(), {.n_heads = 4, .n_kv_heads = 2, .head_dim = 16, .window = 270}, 600);
+  expect_formula(context(), {.n_heads = 4, .n_kv_heads = 2, .head_dim = 16, .window = 270}, 540);
   expect_formula(context(), {.n_heads = 4, .n_kv_heads = 2, .head_dim = 16, .softcap = 2.0F}, 60);
 }
 
