@@ -13,12 +13,7 @@
 namespace sticky::tokenizer {
 namespace {
 
-std::vector<i32> ids_of(const Json& json) {
-  std::vector<i32> out;
-  for (const Json& id : json.as_array())
-    out.push_back(static_cast<i32>(id.as_integer()));
-  return out;
-}
+using test::ids_of;
 
 std::string bytes_of_hex(const std::string& hex) {
   std::string out;

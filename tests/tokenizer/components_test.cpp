@@ -1,0 +1,41 @@
+// Each component by small tokenizers and texts that stress it, against what Hugging Face tokenizers
+// 0.23.3 made of them (tests/data/tokenizer/make_component_expectations.py).
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sticky/tokenizer/tokenizer.hpp"
+#include "tests/tokenizer/samples.hpp"
+
+namespace sticky::tokenizer {
+namespace {
+
+using test::ids_of;
+
+TEST(Components, EncodeAndDecodeAsTheOriginalDoes) {
+  const Json expectations = Json::parse(test::sample("components.json"));
+  for (const Json& one : expectations.find("tokenizers")->as_array()) {
+    SCOPED_TRACE(one.find("name")->as_string());
+    const auto tokenizer = test::tokenizer_of(one.find("tokenizer")->dump());
+    for (const Json& c : one.find("cases")->as_array()) {
+      const std::string& text = c.find("text")->as_string();
+      SCOPED_TRACE(c.find("text")->dump());
+      const std::vector<i32> ids = ids_of(*c.find("ids"));
+      EXPECT_EQ(tokenizer->encode(text, {}), ids);
+      EXPECT_EQ(tokenizer->encode(text, {.add_special_tokens = true}),
+                ids_of(*c.find("with_special")));
+
+      const Json* decoded = c.find("decoded");
+      if (decoded == nullptr) continue;  // the original gave up
+      const std::vector<i32> shuffled = ids_of(*c.find("shuffled"));
+      EXPECT_EQ(tokenizer->decode(ids, false), decoded->as_array()[0].as_string());
+      EXPECT_EQ(tokenizer->decode(ids, true), decoded->as_array()[1].as_string());
+      EXPECT_EQ(tokenizer->decode(shuffled, false), decoded->as_array()[2].as_string());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sticky::tokenizer
