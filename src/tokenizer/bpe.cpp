@@ -10,6 +10,7 @@
 #include "sticky/base/utf8.hpp"
 
 #include "byte_alphabet.hpp"
+#include "unicode.hpp"
 
 namespace sticky::tokenizer {
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr i32 kNone = -1;
 constexpr i32 kGone = -2;
+constexpr std::string_view kBlank = "\xE2\x96\x81";  // U+2581
 
 }  // namespace
 
@@ -49,9 +51,46 @@ Bpe::Bpe(const std::vector<VocabEntry>& vocabulary,
       if (options_.ignore_merges) words_.emplace(piece, id);
     }
   }
+  find_joined(vocabulary, merges);
+}
+
+void Bpe::find_joined(const std::vector<VocabEntry>& vocabulary,
+                      const std::vector<BpeMerge>& merges) {
+  const bool none_vanishes = options_.unk || (options_.byte_fallback &&
+                                              std::find(fallback_ids_.begin(), fallback_ids_.end(),
+                                                        kNone) == fallback_ids_.end());
+  // A blank that is a piece lets go all unknown characters before it: none is held over a cut.
+  cuts_at_blanks_ = none_vanishes && !options_.byte_level && !options_.ignore_merges &&
+                    character_ids_.contains(U'\u2581');
+  if (!cuts_at_blanks_) return;
+  std::unordered_map<i32, std::string_view> pieces;
+  for (const auto& [piece, id] : vocabulary)
+    pieces.emplace(id, piece);
+  for (const BpeMerge& merge : merges) {
+    const std::string_view left = pieces.at(merge.left);
+    if (left.empty() || !pieces.at(merge.right).starts_with(kBlank)) continue;
+    joined_with_blank_.insert(code_point_before(left, static_cast<i64>(left.size())));
+    // These stand for characters that their own do not show.
+    if (merge.left == options_.unk ||
+        std::find(fallback_ids_.begin(), fallback_ids_.end(), merge.left) != fallback_ids_.end())
+      cuts_at_blanks_ = false;
+  }
 }
 
 void Bpe::encode(std::string_view word, BpeSpace& space, std::vector<i32>& ids) const {
+  std::size_t done = 0;
+  if (cuts_at_blanks_) {
+    for (auto at = word.find(kBlank, 1); at != std::string_view::npos;
+         at = word.find(kBlank, at + kBlank.size())) {
+      if (joined_with_blank_.contains(code_point_before(word, static_cast<i64>(at)))) continue;
+      encode_uncut(word.substr(done, at - done), space, ids);
+      done = at;
+    }
+  }
+  encode_uncut(word.substr(done), space, ids);
+}
+
+void Bpe::encode_uncut(std::string_view word, BpeSpace& space, std::vector<i32>& ids) const {
   if (word.size() > std::numeric_limits<i32>::max())
     fail<Error>("a word of {} bytes is too long to be tokenized", word.size());
   if (space.words_.append(word, ids)) return;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "pair_table.hpp"
@@ -61,6 +62,8 @@ class Bpe {
   void encode(std::string_view word, BpeSpace& space, std::vector<i32>& ids) const;
 
  private:
+  void find_joined(const std::vector<VocabEntry>& vocabulary, const std::vector<BpeMerge>& merges);
+  void encode_uncut(std::string_view word, BpeSpace& space, std::vector<i32>& ids) const;
   void start(std::string_view word, BpeSpace& space) const;
   void add_unknown(std::string_view character, bool& is_pending, BpeSpace& space) const;
   void merge_all(BpeSpace& space) const;
@@ -72,6 +75,10 @@ class Bpe {
   std::array<i32, 256> fallback_ids_;  // <0xHH>, -1 for none
   std::unordered_map<char32_t, i32> character_ids_;
   std::unordered_map<std::string, i32> words_;  // ignore_merges only
+  // Whole texts come as one word from SentencePiece-like tokenizers. Between a character and a
+  // blank (U+2581) that no merge joins, the word can be cut without changing its ids.
+  bool cuts_at_blanks_ = false;
+  std::unordered_set<char32_t> joined_with_blank_;  // on its left, by some merge
 };
 
 }  // namespace sticky::tokenizer

@@ -1,0 +1,97 @@
+#include <gmock/gmock.h>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "sticky/base/error.hpp"
+#include "sticky/tokenizer/tokenizer.hpp"
+
+namespace sticky::tokenizer {
+namespace {
+
+using Ids = std::vector<i32>;
+
+// Metadata of a byte-level vocabulary with a control token and a user's token.
+Json metadata() {
+  Json out = Json::parse(R"({"general.architecture": "llama",
+      "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm",
+      "tokenizer.ggml.tokens": ["<eos>", "a", "Ġ", "1", "Ġa", "11", "<user>", "é", "b", "Ġab"],
+      "tokenizer.ggml.token_type": [3, 1, 1, 1, 1, 1, 4, 1, 1, 1],
+      "tokenizer.ggml.merges": ["Ġ a", "1 1"],
+      "tokenizer.ggml.bos_token_id": 8, "tokenizer.ggml.eos_token_id": 0,
+      "tokenizer.ggml.padding_token_id": 6, "tokenizer.chat_template": "{{ messages }}"})");
+  return out;
+}
+
+std::string error_of(const Json& metadata) {
+  try {
+    (void)load_from_gguf(metadata, "m.gguf");
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(GgufTokenizer, ReadsPiecesMergesTypesAndSpecialTokens) {
+  const TextFiles files = load_from_gguf(metadata(), "m.gguf");
+
+  // "smollm" sets every digit apart, so 11 is not merged.
+  EXPECT_EQ(files.tokenizer->encode("a a11<eos><user>", {}), (Ids{1, 4, 3, 3, 0, 6}));
+  EXPECT_EQ(files.tokenizer->decode(Ids{1, 4, 0, 6}, true), "a a<user>");
+  EXPECT_EQ(files.special.bos, "b");
+  EXPECT_EQ(files.special.eos, "<eos>");
+  EXPECT_EQ(files.special.pad, "<user>");
+  EXPECT_EQ(files.special.unk, "");
+  EXPECT_EQ(files.eos_ids, (Ids{0}));
+  EXPECT_EQ(files.chat_template, "{{ messages }}");
+}
+
+TEST(GgufTokenizer, ThePreTokenizerIsWhatItsNameSays) {
+  const auto ids = [](const char* pre, const char* text) {
+    Json json = metadata();
+    json.set("tokenizer.ggml.pre", pre);
+    return load_from_gguf(json, "m.gguf").tokenizer->encode(text, {});
+  };
+
+  EXPECT_EQ(ids("gpt-2", "11"), (Ids{5}));
+  EXPECT_EQ(ids("qwen2", "11"), (Ids{3, 3}));
+  EXPECT_EQ(ids("llama-bpe", "1111"), (Ids{5, 3, 3}));  // three digits, then one
+  EXPECT_EQ(ids("llama-bpe", " ab"), (Ids{9}));         // a piece that no merge makes
+  EXPECT_EQ(ids("gpt-2", " ab"), (Ids{4, 8}));
+  EXPECT_EQ(ids("default", "1111"), (Ids{5, 3, 3}));
+}
+
+TEST(GgufTokenizer, BosAndEosAreAddedAsTheFileSaysOrAsSuchModelsHaveIt) {
+  const EncodeOptions with_special{.add_special_tokens = true};
+  Json json = metadata();
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("a", with_special), (Ids{1}));
+
+  json.set("tokenizer.ggml.pre", "llama-bpe");
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("a", with_special), (Ids{8, 1}));
+
+  json.set("tokenizer.ggml.add_bos_token", false);
+  json.set("tokenizer.ggml.add_eos_token", true);
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("a", with_special), (Ids{1, 0}));
+}
+
+TEST(GgufTokenizer, WhatIsNotUnderstoodIsNamed) {
+  const auto with = [](const char* name, const char* value) {
+    Json json = metadata();
+    json.set(name, Json::parse(value));
+    return error_of(json);
+  };
+  using testing::HasSubstr;
+
+  EXPECT_THAT(with("tokenizer.ggml.model", "\"t5\""), HasSubstr("tokenizer.ggml.model is t5"));
+  EXPECT_THAT(with("tokenizer.ggml.pre", "\"odd\""), HasSubstr("tokenizer.ggml.pre is odd"));
+  EXPECT_THAT(with("tokenizer.ggml.token_type", "[1]"), HasSubstr("token_type has 1 elements"));
+  EXPECT_THAT(with("tokenizer.ggml.merges", "[\"a x\"]"), HasSubstr("merges[0] is \"a x\""));
+  EXPECT_THAT(with("tokenizer.ggml.merges", "[\"\"]"), HasSubstr("merges[0]"));
+  EXPECT_THAT(with("tokenizer.ggml.bos_token_id", "10"), HasSubstr("should be from 0 to 9"));
+  EXPECT_THAT(with("tokenizer.ggml.tokens", "7"), HasSubstr("should be an array"));
+  EXPECT_THAT(error_of(Json::array()), HasSubstr("m.gguf"));
+}
+
+}  // namespace
+}  // namespace sticky::tokenizer
