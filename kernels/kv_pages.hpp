@@ -24,7 +24,8 @@ struct KvPages {
 
 /// The rows of one sequence in a step: rows first_row … first_row + n_rows - 1 of the flattened
 /// batch stand at positions first_position … of the sequence. Position p lives in pages[p /
-/// kPageTokens]. Keys and values of positions before first_position are in the pages already.
+/// kPageTokens]. Keys and values of positions before first_position are in the pages
+/// already; where a window hides all of a page from all rows, its number is not looked at.
 struct SequenceRows {
   i64 first_row = 0;
   i64 n_rows = 0;

@@ -22,7 +22,7 @@ void check(const Attention& op) {
   const i64 width = op.n_heads * kv.head_dim;
   if (op.q.cols != width || op.y.cols != width || op.q.rows != op.y.rows)
     throw std::invalid_argument("attention: q and y must be [n_tokens, n_heads * head_dim]");
-  check_sequences("attention", op.sequences, op.q.rows, kv);
+  check_sequences("attention", op.sequences, op.q.rows, kv, op.window);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ void check(const RopeAndStore& op) {
         "rope_and_store: qkv is not (n_heads + 2 n_kv_heads) * head_dim wide");
   if (op.cos.cols != op.sin.cols || op.cos.rows != op.sin.rows || 2 * op.cos.cols > kv.head_dim)
     throw std::invalid_argument("rope_and_store: cos and sin disagree or are wider than a head");
-  check_sequences("rope_and_store", op.sequences, op.qkv.rows, kv);
+  check_sequences("rope_and_store", op.sequences, op.qkv.rows, kv, 1);
   for (const SequenceRows& s : op.sequences) {
     if (s.n_rows > 0 && s.first_position + s.n_rows > op.cos.rows)
       throw std::invalid_argument("rope_and_store: a position is behind the end of cos and sin");

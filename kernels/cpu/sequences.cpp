@@ -1,5 +1,6 @@
 #include "kernels/cpu/sequences.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -9,7 +10,8 @@ namespace sticky::cpu {
 void check_sequences(const char* op,
                      std::span<const SequenceRows> sequences,
                      i64 n_rows,
-                     const KvPages& kv) {
+                     const KvPages& kv,
+                     i64 window) {
   if (kv.dtype != DType::f32)
     throw std::invalid_argument(
         fmt::format("{}: KV pages of {}; the CPU keeps f32", op, name(kv.dtype)));
@@ -23,8 +25,10 @@ void check_sequences(const char* op,
     if (s.pages.size() < n_pages)
       throw std::invalid_argument(fmt::format("{}: {} positions in {} pages of {} tokens", op,
                                               n_positions, s.pages.size(), kPageTokens));
-    for (const i32 page : s.pages.first(n_pages)) {
-      if (page >= kv.n_pages)
+    const i64 first = window > 0 ? std::max<i64>(0, s.first_position - window + 1) : 0;
+    for (i64 i = first / kPageTokens; i < static_cast<i64>(n_pages); ++i) {
+      const i32 page = s.pages[static_cast<std::size_t>(i)];
+      if (page < 0 || page >= kv.n_pages)
         throw std::invalid_argument(fmt::format("{}: page {} of {}", op, page, kv.n_pages));
     }
   }

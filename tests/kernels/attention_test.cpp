@@ -252,6 +252,20 @@ TEST_P(AttentionTest, RowsInNoSequenceAreLeftAlone) {
   EXPECT_EQ(y, std::vector<float>(8, 42.0F));
 }
 
+TEST_P(AttentionTest, PagesThatAWindowHidesMayBeGone) {
+  const Shape shape = {.n_heads = 2, .n_kv_heads = 1, .head_dim = 4, .window = 20};
+  const Sequence sequence = make_sequence(shape, 70, 4);
+  const std::vector<float> want = whole(context(), shape, sequence);
+  Cache cache(shape, 8);
+  (void)step(context(), shape, cache, {{&sequence, 0, 69}});
+
+  cache.pages_of(sequence)[0] = -1;  // position 69 sees 50 … 69
+  cache.pages_of(sequence)[2] = -1;
+  const std::vector<float> y = step(context(), shape, cache, {{&sequence, 69, 1}});
+
+  EXPECT_TRUE(same_bits(y, {want.end() - 8, want.end()}));
+}
+
 TEST_P(AttentionTest, RowsBeyondTheBatchAndMissingPagesAreRefused) {
   const Shape shape = {.n_heads = 1, .n_kv_heads = 1, .head_dim = 4};
   Cache cache(shape, 2);
@@ -259,6 +273,7 @@ TEST_P(AttentionTest, RowsBeyondTheBatchAndMissingPagesAreRefused) {
   std::vector<float> y(8);
   const std::vector<i32> pages = {0};
   const std::vector<i32> wrong_pages = {2};
+  const std::vector<i32> negative_pages = {-1};
   const auto attend = [&](const SequenceRows& rows) {
     cpu::attention(context(), {.q = matrix(q, 2, 4),
                                .n_heads = 1,
@@ -270,6 +285,7 @@ TEST_P(AttentionTest, RowsBeyondTheBatchAndMissingPagesAreRefused) {
   EXPECT_THROW(attend({1, 2, 0, pages}), std::invalid_argument);
   EXPECT_THROW(attend({0, 2, 15, pages}), std::invalid_argument);
   EXPECT_THROW(attend({0, 1, 0, wrong_pages}), std::invalid_argument);
+  EXPECT_THROW(attend({0, 1, 0, negative_pages}), std::invalid_argument);
   EXPECT_NO_THROW(attend({0, 2, 0, pages}));
 }
 
