@@ -89,15 +89,14 @@ class LocalProcesses final : public protocol::Processes {
     return process.host == self_.host && process.pid_namespace == self_.pid_namespace;
   }
 
-  void watch(PeerId peer, const ProcessName& process) override {
-    if (!is_here(process) || process.pid == self_.pid) return;
+  bool watch(PeerId peer, const ProcessName& process) override {
+    if (!is_here(process) || process.pid == self_.pid) return false;
     PidFd fd(process);
-    if (fd.is_open()) {
-      watched_.erase(peer.value);
-      watched_.emplace(peer.value, std::move(fd));
-    } else if (start_ticks_of(process.pid) != process.start_ticks) {
-      ended_early_.push_back(peer);
-    }
+    const bool has_ended = !fd.is_open() && start_ticks_of(process.pid) != process.start_ticks;
+    if (has_ended) ended_early_.push_back(peer);
+    watched_.erase(peer.value);
+    if (fd.is_open()) watched_.emplace(peer.value, std::move(fd));
+    return has_ended || watched_.contains(peer.value);
   }
 
   void unwatch(PeerId peer) override { watched_.erase(peer.value); }

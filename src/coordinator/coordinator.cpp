@@ -123,7 +123,7 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         who.status.host = std::move(m.host);
                         who.status.pid = m.pid;
                         who.status.description = std::move(m.device);
-                        around_.processes.watch(from, who.process);
+                        who.is_watched = around_.processes.watch(from, who.process);
                         tell(WorkerJoined{worker});
                       },
                       [&](protocol::StateReady& m) {
@@ -161,8 +161,10 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
 // What is looked at ten times a second.
 void Coordinator::look_around() {
   next_tick_ = now_ + kTick;
-  for (const PeerId peer : around_.processes.ended())
+  for (const PeerId peer : around_.processes.ended()) {
+    known(worker_of(peer)).has_ended = true;
     tell(WorkerGone{worker_of(peer), "its process has ended"});
+  }
   switch (around_.stop_wish()) {
     case StopWish::none:
       break;

@@ -24,6 +24,7 @@ constexpr Duration kProgressInterval = 500ms;
 // How long a turn listens when nothing is to be done: what the reader thread brings waits as long.
 constexpr Duration kPatience = 2ms;
 constexpr Duration kFarewellTime = 2s;
+constexpr Duration kEndTime = 4s;
 
 // Writes status.json and renews the lock, on a thread of its own: a slow file system must stop no
 // dispatch.
@@ -85,16 +86,21 @@ std::string status_text(const Progress& progress) {
   return to_json(progress).dump_pretty() + "\n";
 }
 
-// The farewells must be on their way before this process ends.
-void see_off(protocol::Transport& transport, const Clock& clock) {
-  const TimePoint end = clock.now() + kFarewellTime;
+// The farewells must be on their way before this process ends. Without MPI_Finalize the workers end
+// by themselves, and whoever is stuck even now is killed.
+void see_off(Coordinator& coordinator, const Surroundings& around, bool is_end_awaited) {
+  const TimePoint begin = around.clock.now();
   const auto is_anything_unsent = [&] {
-    for (const protocol::PeerId peer : transport.peers())
-      if (transport.unsent_bytes(peer) > 0) return true;
+    for (const protocol::PeerId peer : around.transport.peers())
+      if (around.transport.unsent_bytes(peer) > 0) return true;
     return false;
   };
-  while (is_anything_unsent() && clock.now() < end)
-    (void)transport.poll(kPatience);
+  while (is_anything_unsent() && around.clock.now() < begin + kFarewellTime)
+    (void)around.transport.poll(kPatience);
+  if (!is_end_awaited) return;
+  while (!coordinator.has_everyone_ended() && around.clock.now() < begin + kEndTime)
+    (void)around.transport.poll(kPatience);
+  coordinator.kill_stragglers();
 }
 
 void run_turns(Coordinator& coordinator, Scribe& scribe, const Surroundings& around) {
@@ -129,8 +135,8 @@ RunOutcome run_coordinator(const Options& options, Work work, const Surroundings
     Coordinator coordinator(options, std::move(texts), *feed, around);
     run_turns(coordinator, scribe, around);
     outcome = coordinator.finish();
+    see_off(coordinator, around, !outcome.may_finalize);
   }
-  see_off(around.transport, around.clock);
   around.on_progress(outcome.last);
   if (outcome.ending != Ending::lock_lost) {
     try {

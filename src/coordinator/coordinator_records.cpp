@@ -137,7 +137,6 @@ void Coordinator::act_on(RecordFailure& action) {
 
 void Coordinator::act_on(DropWorker& action) {
   Known& who = known(action.worker);
-  around_.processes.unwatch({action.worker.value});
   if (action.cause == Cause::left) {
     who.has_left = true;
     log::info("worker {} has left: {}", action.worker.value, action.reason);
@@ -153,6 +152,7 @@ void Coordinator::act_on(DropWorker& action) {
   log::warning("worker {} is lost ({}): {}; {} invocations go back to the queue",
                action.worker.value, coordinator::name_of(action.cause), action.reason,
                action.n_returned);
+  around_.processes.unwatch({action.worker.value});
   around_.transport.forget({action.worker.value});
   if (who.process.pid > 0) fence(who.process);
 }
@@ -239,6 +239,20 @@ void Coordinator::judge(RunOutcome& outcome) const {
       outcome.exit_code = 5;
       outcome.reason = reactor_.stop_reason();
       return;
+  }
+}
+
+bool Coordinator::has_everyone_ended() {
+  for (const protocol::PeerId peer : around_.processes.ended())
+    known({peer.value}).has_ended = true;
+  return std::ranges::none_of(
+      workers_, [&](const Known& who) { return who.has_left && !who.has_ended && who.is_watched; });
+}
+
+void Coordinator::kill_stragglers() {
+  for (const Known& who : workers_) {
+    if (who.has_left && !who.has_ended && around_.processes.kill(who.process))
+      log::warning("worker {} said goodbye but did not end: killed", who.status.worker.value);
   }
 }
 

@@ -31,6 +31,10 @@ class Coordinator {
   void lose_lock();
   /// After the last turn: tells every worker that it may end, and judges the run.
   [[nodiscard]] RunOutcome finish();
+  /// Whether the processes of all workers that left are gone, as far as this host can tell.
+  [[nodiscard]] bool has_everyone_ended();
+  /// Kills those that have not, though they were told that they may end.
+  void kill_stragglers();
 
   [[nodiscard]] Progress progress() const;
   [[nodiscard]] const Reactor& reactor() const { return reactor_; }
@@ -39,7 +43,9 @@ class Coordinator {
   struct Known {
     WorkerStatus status;
     protocol::ProcessName process;
+    bool is_watched = false;
     bool has_left = false;
+    bool has_ended = false;  // after it left
   };
 
   bool read_input();
