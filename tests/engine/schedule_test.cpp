@@ -37,13 +37,14 @@ class Random {
 
 Job random_job(Random& random, i64 key) {
   Job job{.key = key, .identity = {.high = 5, .low = static_cast<std::uint64_t>(key)}};
-  // Two known beginnings of any length, then tokens of its own.
+  // Known pages, of which there are two for each place, then tokens of its own.
   const i64 n_prompt = random.between(1, random.once_in(2) ? 20 : kContext - 1);
   const i64 n_known = random.between(0, n_prompt);
-  const i64 beginning = random.between(1, 2);
+  i64 variant = 1;
   for (i64 i = 0; i < n_prompt; ++i) {
-    job.prompt.push_back(
-        static_cast<i32>(i < n_known ? i * beginning % 22 : random.between(0, kVocab - 1)));
+    if (i % kPageTokens == 0) variant = random.once_in(4) ? 2 : 1;
+    const i64 known = (i * variant + 1) % 22;
+    job.prompt.push_back(static_cast<i32>(i < n_known ? known : random.between(0, kVocab - 1)));
   }
   request::Sampling& s = job.sampling;
   s.temperature = random.once_in(2) ? 0.0 : 0.8;
@@ -194,7 +195,7 @@ class ScheduledRun {
 TEST(Schedule, AnswersAreThoseOfEachJobAlone) {
   i64 n_preempted = 0;
   i64 n_cached = 0;
-  for (unsigned seed = 0; seed < 3000; ++seed) {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     ScheduledRun run(seed);
     run.finish_all();
@@ -203,7 +204,7 @@ TEST(Schedule, AnswersAreThoseOfEachJobAlone) {
     n_cached += run.stats().cached_tokens;
   }
   // The schedules must be such that what they are to try does happen.
-  EXPECT_GT(n_preempted, 500);
+  EXPECT_GT(n_preempted, 300);
   EXPECT_GT(n_cached, 10'000);
 }
 

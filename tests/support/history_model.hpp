@@ -19,20 +19,26 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return x ^ (x >> 31U);
 }
 
+/// What a history comes to, token by token from kNoHistory on.
+inline constexpr std::uint64_t kNoHistory = 1;
+inline std::uint64_t extended(std::uint64_t state, i32 token) {
+  return mix(state, static_cast<std::uint64_t>(token));
+}
+
 /// Logits in [-4, 4) that depend on every token of a history and its place.
 inline void history_logits(std::span<const i32> history, std::span<float> logits) {
-  std::uint64_t state = 1;
+  std::uint64_t state = kNoHistory;
   for (const i32 token : history)
-    state = mix(state, static_cast<std::uint64_t>(token));
+    state = extended(state, token);
   for (std::size_t i = 0; i < logits.size(); ++i) {
     logits[i] = static_cast<float>(mix(state, i) >> 40U) * 0x1p-21F - 4.0F;
   }
 }
 
-/// A language model whose next token depends on the whole history as it stands in the KV pages: a
-/// slot holds the token and position that were written to it, and logits are history_logits() of
-/// what the page table leads to. So wrong pages, positions or sharing give wrong tokens, or an
-/// exception where the slot shows it.
+/// A language model whose next token depends on the whole history as it stands in the KV pages. As
+/// keys and values do, a slot holds what its token and all before it come to; logits are
+/// history_logits() of the tokens that the page table leads to. So wrong pages, positions or
+/// sharing give wrong tokens, or an exception where a slot shows that it is of another history.
 class HistoryModel final : public model::LanguageModel {
  public:
   explicit HistoryModel(const model::Limits& limits)
@@ -59,6 +65,7 @@ class HistoryModel final : public model::LanguageModel {
   struct Slot {
     i32 token = -1;
     i64 position = -1;
+    std::uint64_t state = 0;
   };
 
   [[noreturn]] static void wrong(const char* what) {
@@ -82,7 +89,9 @@ class HistoryModel final : public model::LanguageModel {
         if (position >= limits_.context) wrong("a position behind the context");
         Slot& s = slot(rows, position);
         if (!written.insert(&s).second) wrong("a slot written twice");
-        s = {batch.tokens.at(static_cast<std::size_t>(row)), position};
+        const i32 token = batch.tokens.at(static_cast<std::size_t>(row));
+        const std::uint64_t before = position == 0 ? kNoHistory : slot(rows, position - 1).state;
+        s = {token, position, extended(before, token)};
         if (s.token < 0 || s.token >= limits_.vocab) wrong("a token behind the vocabulary");
       }
     }
@@ -97,9 +106,12 @@ class HistoryModel final : public model::LanguageModel {
       if (row < rows.first_row || row >= rows.first_row + rows.n_rows) continue;
       const i64 last = rows.first_position + row - rows.first_row;
       history_.clear();
+      std::uint64_t state = kNoHistory;
       for (i64 position = 0; position <= last; ++position) {
         const Slot& s = slot(rows, position);
+        state = extended(state, s.token);
         if (s.position != position) wrong("a slot that another position was written to");
+        if (s.state != state) wrong("a slot that was written behind another history");
         history_.push_back(s.token);
       }
       return;
