@@ -193,10 +193,10 @@ std::unique_ptr<InputReader> open_input(const InputOptions& options) {
   return std::make_unique<FilesReader>(std::move(files), options.max_line_bytes);
 }
 
-std::string keep_standard_input(const std::string& run_dir, int fd) {
+std::string keep_standard_input(const std::string& run_dir, bool may_be_kept, int fd) {
   constexpr std::size_t kPiece = 1U << 20U;
-  const std::string path = run_dir + "/stdin.jsonl";
-  if (exists(path)) return path;
+  std::string path = run_dir + "/stdin.jsonl";
+  if (may_be_kept && exists(path)) return path;
   const std::string temporary = path + ".tmp";
   File in = File::borrow(fd, std::string(kStandardInput));
   File out = File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC);

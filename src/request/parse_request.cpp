@@ -98,22 +98,28 @@ void read_completion(const Json& body, Request& out) {
     refuse("echo", "is not supported for a prompt of token ids");
 }
 
-void check_known(const Json& body, bool is_shorthand, Endpoint endpoint) {
+[[noreturn]] void refuse_unknown(const std::string& name, Endpoint endpoint) {
+  const auto nearest = nearest_parameter(name, endpoint);
+  if (nearest.empty()) refuse(name, "is no parameter known here");
+  refuse(name, "is no parameter known here; is '{}' meant?", nearest);
+}
+
+void check_parameter(const Parameter& p, const Json& value, Endpoint endpoint) {
+  if (value.is_null()) return;
   const bool is_chat = endpoint == Endpoint::chat;
+  if (is_chat ? !p.chat : !p.completions)
+    refuse(p.name, "belongs to {}, not to {}", is_chat ? kCompletionsUrl : kChatUrl,
+           is_chat ? kChatUrl : kCompletionsUrl);
+  if (p.use == Use::fixed && value != Json::parse(p.accepted))
+    refuse(p.name, "{}, found {}", p.hint, shown(value));
+}
+
+void check_known(const Json& body, bool is_shorthand, Endpoint endpoint) {
   for (const auto& [name, value] : body.as_object()) {
     const Parameter* p = find_parameter(name);
     if (is_shorthand && (p == nullptr || !p->shorthand)) continue;  // a column
-    if (p == nullptr) {
-      const auto nearest = nearest_parameter(name, endpoint);
-      if (nearest.empty()) refuse(name, "is no parameter known here");
-      refuse(name, "is no parameter known here; is '{}' meant?", nearest);
-    }
-    if (value.is_null()) continue;
-    if (is_chat ? !p->chat : !p->completions)
-      refuse(name, "belongs to {}, not to {}", is_chat ? kCompletionsUrl : kChatUrl,
-             is_chat ? kChatUrl : kCompletionsUrl);
-    if (p->use == Use::fixed && value != Json::parse(p->accepted))
-      refuse(name, "{}, found {}", p->hint, shown(value));
+    if (p == nullptr) refuse_unknown(name, endpoint);
+    check_parameter(*p, value, endpoint);
   }
 }
 

@@ -256,12 +256,12 @@ TEST_F(InputReaderTest, AllThatIsWrongWithTheFilesIsToldAtOnce) {
 
 TEST_F(InputReaderTest, StandardInputIsKeptOnceAndReadFromThere) {
   const std::string text = "{\"prompt\":\"a\"}\n{\"prompt\":\"b\"}";
-  const std::string source = dir_.write("source", text);
-  const int fd = ::open(source.c_str(), O_RDONLY);
+  dir_.write("stdin.jsonl", "left behind by an earlier run");
+  const int fd = ::open(dir_.write("source", text).c_str(), O_RDONLY);
   ASSERT_GE(fd, 0);
 
-  const std::string kept = keep_standard_input(dir_.path(), fd);
-  const std::string again = keep_standard_input(dir_.path(), -1);  // would fail if it were read
+  const std::string kept = keep_standard_input(dir_.path(), false, fd);
+  const std::string again = keep_standard_input(dir_.path(), true, -1);  // -1 cannot be read
   ::close(fd);
   InputOptions options = test::files({"-"});
   options.kept_standard_input = kept;

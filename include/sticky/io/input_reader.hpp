@@ -53,7 +53,11 @@ class InputReader {
 
 /// Copies standard input whole, as it comes, to RUN_DIR/stdin.jsonl, so that a resume finds it
 /// again. Gives the path, for InputOptions::kept_standard_input. Where the file is there already
-/// nothing is read. `fd`: where to read. Throws SystemError.
-[[nodiscard]] std::string keep_standard_input(const std::string& run_dir, int fd = 0);
+/// nothing is read, unless `may_be_kept` is false: a new run must not take over what an earlier one
+/// left behind (RunFolder::is_resumed() is the right value). `fd`: where to read. Throws
+/// SystemError.
+[[nodiscard]] std::string keep_standard_input(const std::string& run_dir,
+                                              bool may_be_kept = true,
+                                              int fd = 0);
 
 }  // namespace sticky::io
