@@ -18,6 +18,8 @@ namespace {
 
 using checkpoint::Checkpoint;
 
+constexpr i64 kMaxHeadDim = 65536;
+
 // Keys of other models' mathematics speak in these words. LlamaForCausalLM ignores such keys, but a
 // checkpoint that has one was made by something that did not.
 constexpr std::array<std::string_view, 23> kMathematicalWords{
@@ -62,6 +64,12 @@ std::vector<double> llama3_divisors(const ModelSpec& spec, ConfigReader& rope) {
     }
   }
   return divisors;
+}
+
+// What is made for each pair of a head must not grow with a number that nobody has checked.
+void check_head_dim(ConfigReader& config, std::string_view key, const ModelSpec& spec) {
+  if (spec.head_dim > kMaxHeadDim)
+    config.reject(key, Json(spec.head_dim), fmt::format("must be at most {}", kMaxHeadDim));
 }
 
 // transformers 5 has one object rope_parameters {rope_type, rope_theta, …}; transformers 4 had
@@ -121,6 +129,7 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   if (head_dim == nullptr && spec.d_model % spec.n_heads != 0)
     config.reject("hidden_size", Json(spec.d_model), "must be a multiple of num_attention_heads");
   spec.head_dim = config.count_or("head_dim", spec.d_model / spec.n_heads);
+  check_head_dim(config, "head_dim", spec);
   spec.vocab = config.count("vocab_size");
   spec.context = config.count_or("max_position_embeddings", 2048);
   spec.norm_eps = static_cast<float>(config.number_or("rms_norm_eps", 1e-6));
@@ -168,17 +177,14 @@ void read_gguf_rope(const Checkpoint& checkpoint, ConfigReader& config, ModelSpe
   spec.rope_divisors.assign(values.begin(), values.end());
 }
 
-ModelSpec read_gguf(const Checkpoint& checkpoint) {
-  ConfigReader config(checkpoint.config(), checkpoint.path(), "llama.");
-  ConfigReader tokenizer(checkpoint.config(), checkpoint.path(), "tokenizer.ggml.");
-  ModelSpec spec;
-  spec.family = kLlama.name;
+void read_gguf_sizes(const Checkpoint& checkpoint, ConfigReader& config, ModelSpec& spec) {
   spec.n_layers = config.count("block_count");
   spec.d_model = config.count("embedding_length");
   spec.d_ff = config.count("feed_forward_length");
   spec.n_heads = config.count("attention.head_count");
   spec.n_kv_heads = config.count_or("attention.head_count_kv", spec.n_heads);
   spec.head_dim = config.count_or("attention.key_length", spec.d_model / spec.n_heads);
+  check_head_dim(config, "attention.key_length", spec);
   if (config.count_or("attention.value_length", spec.head_dim) != spec.head_dim) {
     config.reject("attention.value_length", *config.find("attention.value_length"),
                   "must be attention.key_length");
@@ -188,13 +194,27 @@ ModelSpec read_gguf(const Checkpoint& checkpoint) {
     fail<FormatError>("{}: tensor token_embd.weight is missing", checkpoint.path());
   spec.vocab = config.count_or("vocab_size", embedding->rows());
   spec.context = config.count("context_length");
-  spec.norm_eps = static_cast<float>(config.number("attention.layer_norm_rms_epsilon"));
+}
+
+// What GGUF tells by which tensors there are.
+void read_gguf_tensors(const Checkpoint& checkpoint, ModelSpec& spec) {
+  const auto has = [&](const char* name) { return checkpoint.find(name) != nullptr; };
+  spec.tied_head = !has("output.weight");
+  spec.qkv_bias = has("blk.0.attn_q.bias");
+  spec.output_bias = has("blk.0.attn_output.bias");
+  spec.mlp_bias = has("blk.0.ffn_down.bias");
+}
+
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "llama.");
+  ConfigReader tokenizer(checkpoint.config(), checkpoint.path(), "tokenizer.ggml.");
+  ModelSpec spec;
+  spec.family = kLlama.name;
+  read_gguf_sizes(checkpoint, config, spec);
+  read_gguf_tensors(checkpoint, spec);
   read_gguf_rope(checkpoint, config, spec);
+  spec.norm_eps = static_cast<float>(config.number("attention.layer_norm_rms_epsilon"));
   spec.attention_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(spec.head_dim)));
-  spec.tied_head = checkpoint.find("output.weight") == nullptr;
-  spec.qkv_bias = checkpoint.find("blk.0.attn_q.bias") != nullptr;
-  spec.output_bias = checkpoint.find("blk.0.attn_output.bias") != nullptr;
-  spec.mlp_bias = checkpoint.find("blk.0.ffn_down.bias") != nullptr;
   add_end_ids(spec, tokenizer.ids("eos_token_id"));
   add_end_ids(spec, tokenizer.ids("eot_token_id"));
   if (const auto bos = tokenizer.ids("bos_token_id"); !bos.empty()) spec.bos_id = bos[0];
