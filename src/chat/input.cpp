@@ -88,9 +88,9 @@ Value messages_from(Context& context, const Json& messages) {
 }
 
 bool has_text(const Json* json) {
-  return json != nullptr && json->is_string() &&
-         skip_space(utf8::sanitize(json->as_string()), 0) <
-             static_cast<i64>(utf8::sanitize(json->as_string()).size());
+  if (json == nullptr || !json->is_string()) return false;
+  const std::string text = utf8::sanitize(json->as_string());
+  return skip_space(text, 0) < static_cast<i64>(text.size());
 }
 
 // Text in the content, be it a string or a list of parts.
