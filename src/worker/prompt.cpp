@@ -122,6 +122,11 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
   } catch (const chat::TemplateError& error) {
     return invalid(error.what(), "messages");
   }
+  // transformers drops such a message without a word; a user would not see that it was never
+  // answered.
+  if (rendered.dropped_message >= 0 && options_.content != "hf")
+    return invalid("the chat template leaves this message out: does it know its role?",
+                   fmt::format("messages[{}]", rendered.dropped_message));
   const tokenizer::EncodeOptions encode;  // the template writes BOS itself: one BOS, never two
   Prompt prompt;
   prompt.token_ids = options_.special_tokens_in_content
