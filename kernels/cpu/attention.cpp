@@ -59,9 +59,10 @@ void attention(const Context& context, const Attention& op) {
       }
     }
   }
-  context.parallel.for_each(static_cast<i64>(units.size()), IndexFunction([&](i64 i) {
-                              context.kernels.attention(units[static_cast<std::size_t>(i)]);
-                            }));
+  for_parts(context.parallel, static_cast<i64>(units.size()), 1, [&](i64 begin, i64 end) {
+    for (i64 i = begin; i < end; ++i)
+      context.kernels.attention(units[static_cast<std::size_t>(i)]);
+  });
 }
 
 }  // namespace sticky::cpu

@@ -196,6 +196,8 @@ void value_tile(const AttentionUnit& op,
                 KeyRange keys) {
   const i64 n_columns = op.head_dim - d < 16 ? op.head_dim - d : 16;
   const float* weights = state.scores[pair];
+  // The same thread is likely to score the next kv head's keys now, which lie behind these.
+  const i64 next_head = op.kv_head + 1 < op.n_kv_heads ? kPageTokens * op.head_dim : 0;
   typename V::F sums[kTile][kCount];
   for (int m = 0; m < kTile; ++m) {
     for (int c = 0; c < kCount; ++c)
@@ -203,15 +205,18 @@ void value_tile(const AttentionUnit& op,
   }
   for (i64 page_begin = keys.begin; page_begin < keys.end; page_begin += kPageTokens) {
     const i64 page = op.pages[page_begin / kPageTokens];
-    const float* v = op.v + (page * op.n_kv_heads + op.kv_head) * kPageTokens * op.head_dim + d;
+    const i64 in_page = (page * op.n_kv_heads + op.kv_head) * kPageTokens * op.head_dim + d;
+    const float* v = op.v + in_page;
+    const float* k_ahead = op.k + in_page + next_head;
     const i64 n = keys.end - page_begin < kPageTokens ? keys.end - page_begin : kPageTokens;
     const float* w = weights + page_begin % kKeysPerSplit;
-    for (i64 j = 0; j < n; ++j, v += op.head_dim, ++w) {
+    for (i64 j = 0; j < n; ++j, v += op.head_dim, k_ahead += op.head_dim, ++w) {
       typename V::F values[kCount];
 #pragma GCC unroll 4
       for (int c = 0; c < kCount; ++c) {
         values[c] = kCount == 1 ? V::load_n(v, n_columns) : V::load(v + 16 * c);
         V::pin(values[c]);
+        V::prefetch(k_ahead + 16 * c);
       }
 #pragma GCC unroll 12
       for (int m = 0; m < kTile; ++m) {
