@@ -16,13 +16,13 @@ namespace {
 constexpr i64 kCacheLine = 64;
 constexpr i64 kHugePage = 2 << 20;
 
-/// The number behind a key of /proc/meminfo, in bytes; 0 when it is not there.
-i64 memory_of(const std::string& wanted) {
-  std::ifstream in("/proc/meminfo");
+/// The number behind a key in a file of lines "key number …"; 0 when it is not there.
+i64 number_of(const std::string& wanted, const char* path) {
+  std::ifstream in(path);
   std::string key;
-  i64 kib = 0;
-  for (std::string unit; in >> key >> kib && std::getline(in, unit);) {
-    if (key == wanted) return kib * 1024;
+  i64 value = 0;
+  for (std::string rest; in >> key >> value && std::getline(in, rest);) {
+    if (key == wanted) return value;
   }
   return 0;
 }
@@ -55,11 +55,15 @@ void AlignedBytes::Free::operator()(std::byte* bytes) const {
 }
 
 i64 available_bytes() {
-  i64 available = memory_of("MemAvailable:");
+  i64 available = number_of("MemAvailable:", "/proc/meminfo") * 1024;
   if (available == 0) available = std::numeric_limits<i64>::max();
   const i64 limit = number_in("/sys/fs/cgroup/memory.max");
   const i64 used = number_in("/sys/fs/cgroup/memory.current");
-  if (limit >= 0 && used >= 0) available = std::min(available, std::max<i64>(0, limit - used));
+  // Files that were read count as used, but the system drops them when memory is asked for.
+  const char* stat = "/sys/fs/cgroup/memory.stat";
+  const i64 cached = number_of("inactive_file", stat) + number_of("active_file", stat);
+  if (limit >= 0 && used >= 0)
+    available = std::min(available, std::max<i64>(0, limit - used + cached));
   return available;
 }
 

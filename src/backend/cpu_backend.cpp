@@ -102,7 +102,8 @@ std::unique_ptr<Weight> CpuBackend::load_weight(const WeightRows& rows) {
 void CpuBackend::gemm(const Gemm& op) {
   const auto* weight = dynamic_cast<const PackedWeight*>(op.w);
   if (weight == nullptr) throw std::invalid_argument("gemm: the weight is not of this backend");
-  const auto needed = static_cast<std::size_t>(cpu::gemm_scratch_size(context(), weight->matrix(), op.x.rows));
+  const auto needed =
+      static_cast<std::size_t>(cpu::gemm_scratch_size(context(), weight->matrix(), op.x.rows));
   if (scratch_.size() < needed) scratch_.resize(needed);
   cpu::gemm(context(), op, weight->matrix(), scratch_);
 }
