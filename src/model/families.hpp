@@ -28,6 +28,6 @@ struct Family {
 [[nodiscard]] const Family& family_of(const checkpoint::Checkpoint& checkpoint);
 
 // One line a family.
-extern const Family kLlama;
+[[nodiscard]] const Family& llama();
 
 }  // namespace sticky::model

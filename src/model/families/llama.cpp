@@ -18,6 +18,7 @@ namespace {
 
 using checkpoint::Checkpoint;
 
+constexpr std::string_view kName = "llama";
 constexpr i64 kMaxHeadDim = 65536;
 
 // Keys of other models' mathematics speak in these words. LlamaForCausalLM ignores such keys, but a
@@ -119,7 +120,7 @@ void add_end_ids(ModelSpec& spec, const std::vector<i32>& ids) {
 ModelSpec read_hf(const Checkpoint& checkpoint) {
   ConfigReader config(checkpoint.config(), checkpoint.path() + "/config.json");
   ModelSpec spec;
-  spec.family = kLlama.name;
+  spec.family = kName;
   spec.n_layers = config.count("num_hidden_layers");
   spec.d_model = config.count("hidden_size");
   spec.d_ff = config.count("intermediate_size");
@@ -209,7 +210,7 @@ ModelSpec read_gguf(const Checkpoint& checkpoint) {
   ConfigReader config(checkpoint.config(), checkpoint.path(), "llama.");
   ConfigReader tokenizer(checkpoint.config(), checkpoint.path(), "tokenizer.ggml.");
   ModelSpec spec;
-  spec.family = kLlama.name;
+  spec.family = kName;
   read_gguf_sizes(checkpoint, config, spec);
   read_gguf_tensors(checkpoint, spec);
   read_gguf_rope(checkpoint, config, spec);
@@ -331,10 +332,13 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 
 }  // namespace
 
-constinit const Family kLlama{.name = "llama",
-                              .hf_architecture = "LlamaForCausalLM",
-                              .gguf_architecture = "llama",
-                              .read_spec = read_llama,
-                              .tensor_table = make_table};
+const Family& llama() {
+  static constexpr Family kLlama{.name = kName,
+                                 .hf_architecture = "LlamaForCausalLM",
+                                 .gguf_architecture = "llama",
+                                 .read_spec = read_llama,
+                                 .tensor_table = make_table};
+  return kLlama;
+}
 
 }  // namespace sticky::model
