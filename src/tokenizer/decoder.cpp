@@ -1,6 +1,8 @@
 #include "decoder.hpp"
 
 #include <charconv>
+#include <type_traits>
+#include <utility>
 
 #include "sticky/base/utf8.hpp"
 

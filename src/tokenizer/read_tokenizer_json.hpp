@@ -17,7 +17,7 @@ namespace sticky::tokenizer {
 /// name of the member.
 [[nodiscard]] AddedToken read_added_token(const Fields& fields, i64 id);
 
-// The components, each from its own member; `model` is where the ids of ByteLevel's bytes go.
+// The components, each from its own member; null: there is none.
 [[nodiscard]] Normalizer read_normalizer(const Json& json, const std::string& where);
 /// is_byte_level: whether the text comes to the model as bytes written as characters.
 [[nodiscard]] PreTokenizer read_pre_tokenizer(const Json& json,

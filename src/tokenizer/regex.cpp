@@ -1,11 +1,12 @@
 #include "regex.hpp"
 
 #include <array>
+#include <cstdint>
+#include <new>
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
-#include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 
 namespace sticky::tokenizer {

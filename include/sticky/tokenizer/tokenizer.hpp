@@ -101,10 +101,12 @@ struct TextFiles {
 };
 
 /// Reads tokenizer.json, tokenizer_config.json, special_tokens_map.json, chat_template.jinja of a
-/// folder (weights may be missing). FormatError names file and component when something in it is
-/// not understood.
+/// folder (weights may be missing). SystemError when tokenizer.json cannot be read; FormatError
+/// names file and component when something in a file is wrong or not understood: never a guess.
 [[nodiscard]] TextFiles load_from_folder(const std::string& folder);
-/// The same from the metadata of a GGUF file (checkpoint::Checkpoint::config()).
+/// The same from the metadata of a GGUF file (checkpoint::Checkpoint::config()); `path` is its name
+/// in errors. Byte-level BPE ("gpt2") with a pre-tokenizer whose name is known; FormatError names
+/// any other.
 [[nodiscard]] TextFiles load_from_gguf(const Json& metadata, const std::string& path);
 
 }  // namespace sticky::tokenizer
