@@ -4,15 +4,17 @@
 // names, the normal form as the tokenizer.json of the same models has it.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 
 #include "fields.hpp"
 #include "pipeline.hpp"
-#include "token_list.hpp"
+#include "score_merges.hpp"
 
 namespace sticky::tokenizer {
 
@@ -24,6 +26,8 @@ constexpr std::string_view kWordsLlama3 =
 constexpr std::string_view kWordsQwen2 =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
     R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
+constexpr const char* kBlank = "\xE2\x96\x81";  // U+2581
 
 struct PreTokenizerOfName {
   std::string_view name;
@@ -59,19 +63,25 @@ enum class TokenType : i64 { normal = 1, unknown, control, user_defined, unused,
 
 class Metadata {
  public:
-  Metadata(const Json& metadata, const std::string& path) : path_(path), fields_(metadata, path) {}
+  Metadata(const Json& metadata, const std::string& path) : fields_(metadata, path) {}
 
   TextFiles load() {
     const std::string& model = fields_.text(key("model"));
-    if (model != "gpt2") {
-      fail<FormatError>("{} is {}, but only gpt2 (byte-level BPE) is understood",
-                        fields_.at(key("model")), model);
+    if (model != "gpt2" && model != "llama") {
+      fail<FormatError>(
+          "{} is {}, but only gpt2 (byte-level BPE) and llama (SentencePiece BPE) are "
+          "understood",
+          fields_.at(key("model")), model);
     }
     TokenizerParts parts;
-    read_vocabulary(parts);
-    read_merges(parts);
-    const bool adds_bos = read_pre_tokenizer(parts);
-    read_bos_eos(adds_bos, parts);
+    const std::vector<TokenType> types = read_vocabulary(parts);
+    if (model == "gpt2") {
+      read_merges(parts);
+      read_bos_eos(read_pre_tokenizer(parts), parts);
+    } else {
+      read_sentence_piece(types, parts);
+      read_bos_eos(true, parts);
+    }
     TextFiles out;
     out.special = {piece(parts, "bos_token_id"), piece(parts, "eos_token_id"),
                    piece(parts, "unknown_token_id"), piece(parts, "padding_token_id")};
@@ -90,13 +100,14 @@ class Metadata {
     return fmt::format("tokenizer.ggml.{}", name);
   }
 
-  void read_vocabulary(TokenizerParts& parts) const {
+  std::vector<TokenType> read_vocabulary(TokenizerParts& parts) const {
     const Json::Array& tokens = fields_.array(key("tokens"));
     const Json::Array& types = fields_.array(key("token_type"));
     if (types.size() != tokens.size() || tokens.size() > kMaxVocab) {
       fail<FormatError>("{} has {} elements, but tokens has {}; at most {} are understood",
                         fields_.at(key("token_type")), types.size(), tokens.size(), kMaxVocab);
     }
+    std::vector<TokenType> out;
     parts.vocabulary.reserve(tokens.size());
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       const std::string& content = text_of(tokens[i], fields_.at(key("tokens")));
@@ -107,16 +118,52 @@ class Metadata {
       const bool special = type == TokenType::control || type == TokenType::unknown;
       if (special || type == TokenType::user_defined)
         parts.added.push_back({.content = content, .id = id, .special = special});
+      out.push_back(type);
+    }
+    std::unordered_set<std::string_view> seen;
+    for (const auto& [content, id] : parts.vocabulary) {
+      if (!seen.insert(content).second)
+        fail<FormatError>("{} has \"{}\" twice", fields_.at(key("tokens")), content);
+    }
+    return out;
+  }
+
+  // SentencePiece: scores instead of merges, blanks as U+2581, one of them before the text, bytes
+  // for characters without a piece.
+  void read_sentence_piece(const std::vector<TokenType>& types, TokenizerParts& parts) const {
+    const Json::Array& json = fields_.array(key("scores"));
+    if (json.size() != types.size()) {
+      fail<FormatError>("{} has {} elements, but tokens has {}", fields_.at(key("scores")),
+                        json.size(), types.size());
+    }
+    std::vector<VocabEntry> mergeable;
+    std::vector<double> scores;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      if (!json[i].is_number() || std::isnan(json[i].as_double()))
+        fail<FormatError>("{}[{}] should be a number", fields_.at(key("scores")), i);
+      if (types[i] != TokenType::normal) continue;
+      mergeable.push_back(parts.vocabulary[i]);
+      scores.push_back(json[i].as_double());
+    }
+    parts.merges = merges_of_scores(mergeable, scores);
+    const auto unk = token_id(parts, "unknown_token_id");
+    parts.bpe = {.byte_fallback = true, .fuse_unk = true, .unk = unk};
+    const bool has_prefix = fields_.flag(key("add_space_prefix"), true);
+    if (has_prefix) parts.normalizer.add(Prepend{kBlank});
+    parts.normalizer.add(Replace{Pattern::literal(" "), kBlank});
+    std::vector<Decoder::Step> steps{ReplaceText{kBlank, " "}, ByteFallbackDecoder{}, Fuse{}};
+    if (has_prefix) steps.emplace_back(Strip{" ", 1, 0});
+    for (Decoder::Step& step : steps) {
+      const auto refused = parts.decoder.add(std::move(step));
+      STICKY_CHECK(!refused);
     }
   }
 
   void read_merges(TokenizerParts& parts) const {
     std::unordered_map<std::string_view, i32> ids;
     ids.reserve(parts.vocabulary.size());
-    for (const auto& [content, id] : parts.vocabulary) {
-      if (!ids.emplace(content, id).second)
-        fail<FormatError>("{} has \"{}\" twice", fields_.at(key("tokens")), content);
-    }
+    for (const auto& [content, id] : parts.vocabulary)
+      ids.emplace(content, id);
     const Json::Array& merges = fields_.array(key("merges"));
     if (merges.size() > std::numeric_limits<i32>::max())
       fail<FormatError>("{} has {} elements, too many", fields_.at(key("merges")), merges.size());
@@ -173,7 +220,6 @@ class Metadata {
     return id ? parts.vocabulary[static_cast<std::size_t>(*id)].piece : std::string();
   }
 
-  std::string path_;
   Fields fields_;
 };
 

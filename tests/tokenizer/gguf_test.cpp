@@ -1,11 +1,13 @@
 #include <gmock/gmock.h>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "sticky/base/error.hpp"
 #include "sticky/tokenizer/tokenizer.hpp"
+#include "tests/tokenizer/samples.hpp"
 
 namespace sticky::tokenizer {
 namespace {
@@ -73,6 +75,52 @@ TEST(GgufTokenizer, BosAndEosAreAddedAsTheFileSaysOrAsSuchModelsHaveIt) {
   json.set("tokenizer.ggml.add_bos_token", false);
   json.set("tokenizer.ggml.add_eos_token", true);
   EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("a", with_special), (Ids{1, 0}));
+}
+
+// The merges of this vocabulary were once made from scores: their order is the order of the scores.
+TEST(GgufTokenizer, ScoresOfSentencePieceGiveTheRecordedIdsToo) {
+  const Json json = Json::parse(test::sample("llama2/tokenizer.json"));
+  const Json& model = *json.find("model");
+  const Json::Object& vocabulary = model.find("vocab")->as_object();
+  Json::Array tokens(vocabulary.size());
+  Json::Array types;
+  for (const auto& [piece, id] : vocabulary) {
+    tokens[static_cast<std::size_t>(id.as_integer())] = piece;
+    const auto at = static_cast<i64>(types.size());
+    types.emplace_back(at == 0 ? 2 : at < 3 ? 3 : at < 259 ? 6 : 1);
+  }
+  std::unordered_map<std::string, double> score_of;
+  for (const Json& merge : model.find("merges")->as_array()) {
+    std::string piece = merge.as_string();
+    piece.erase(piece.find(' '), 1);
+    score_of.emplace(piece, -static_cast<double>(score_of.size()));
+  }
+  Json::Array scores;
+  for (const Json& piece : tokens) {
+    const auto found = score_of.find(piece.as_string());
+    scores.emplace_back(found == score_of.end() ? -1e9 : found->second);
+  }
+  Json metadata = Json::object({{"tokenizer.ggml.model", "llama"}});
+  metadata.set("tokenizer.ggml.tokens", std::move(tokens));
+  metadata.set("tokenizer.ggml.token_type", std::move(types));
+  metadata.set("tokenizer.ggml.scores", std::move(scores));
+  metadata.set("tokenizer.ggml.unknown_token_id", 0);
+  metadata.set("tokenizer.ggml.bos_token_id", 1);
+
+  const auto tokenizer = load_from_gguf(metadata, "m.gguf").tokenizer;
+
+  const Json strings = Json::parse(test::sample("strings.shared.json"));
+  const Json reference = Json::parse(test::sample("llama2.shared.json"));
+  for (const Json& c : reference.find("cases")->as_array()) {
+    const auto n = static_cast<std::size_t>(c.find("n")->as_integer());
+    const std::string& text = strings.as_array().at(n).find("text")->as_string();
+    Ids expected = test::ids_of(*c.find("ids"));
+    EXPECT_EQ(tokenizer->encode(text, {}), expected) << n;
+    const Json* decoded = c.find("decoded");
+    EXPECT_EQ(tokenizer->decode(expected, false), decoded == nullptr ? text : decoded->as_string())
+        << n;
+  }
+  EXPECT_EQ(tokenizer->encode("", {.add_special_tokens = true}), (Ids{1}));
 }
 
 TEST(GgufTokenizer, WhatIsNotUnderstoodIsNamed) {

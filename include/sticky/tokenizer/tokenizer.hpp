@@ -105,8 +105,9 @@ struct TextFiles {
 /// names file and component when something in a file is wrong or not understood: never a guess.
 [[nodiscard]] TextFiles load_from_folder(const std::string& folder);
 /// The same from the metadata of a GGUF file (checkpoint::Checkpoint::config()); `path` is its name
-/// in errors. Byte-level BPE ("gpt2") with a pre-tokenizer whose name is known; FormatError names
-/// any other.
+/// in errors. Byte-level BPE ("gpt2") with a pre-tokenizer whose name is known, and SentencePiece
+/// BPE
+/// ("llama"); FormatError names any other.
 [[nodiscard]] TextFiles load_from_gguf(const Json& metadata, const std::string& path);
 
 }  // namespace sticky::tokenizer
