@@ -215,7 +215,7 @@ void Coordinator::act_on(SendWork& action) {
     i64 n_bytes = 0;
     while (end < all.size() && (end == first || n_bytes < protocol::kBatchBytes))
       n_bytes += static_cast<i64>(kept_.find(all[end++].id)->size());
-    protocol::RunInvocationsWriter message(static_cast<i64>(end - first));
+    protocol::RunInvocationsWriter message(static_cast<i64>(end - first), n_bytes);
     for (; first < end; ++first)
       message.add(*kept_.find(all[first].id), all[first].attempt);
     around_.transport.send_bytes(peer_of(action.worker), message.take());

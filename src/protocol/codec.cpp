@@ -14,9 +14,15 @@ template <class M, class T>
 concept Is = std::same_as<std::remove_const_t<M>, T>;
 
 // One list of fields a struct, walked by the writer and by the reader: the two cannot disagree.
+// The attempt comes first and is not kept with an encoded invocation: each message brings its own.
+template <class A, Is<Invocation> M>
+void kept_fields(A& a, M& m) {
+  a(m.id, m.custom_id, m.file, m.line, m.byte_offset, m.hash, m.payload);
+}
 template <class A, Is<Invocation> M>
 void fields(A& a, M& m) {
-  a(m.attempt, m.id, m.custom_id, m.file, m.line, m.byte_offset, m.hash, m.payload);
+  a(m.attempt);
+  kept_fields(a, m);
 }
 template <class A, Is<Result> M>
 void fields(A& a, M& m) {
@@ -196,27 +202,27 @@ Message decode(std::string_view bytes) {
 }
 
 std::string encode_invocation(const Invocation& invocation) {
+  constexpr i64 kFixedBytes = 8 * sizeof(i64);
   ByteWriter out;
+  out.reserve(kFixedBytes + static_cast<i64>(invocation.custom_id.size() + invocation.file.size() +
+                                             invocation.payload.size()));
   Writer writer(out);
-  fields(writer, invocation);
-  // The attempt is the first field: each message brings its own.
-  return out.take().substr(sizeof invocation.attempt);
+  kept_fields(writer, invocation);
+  return out.take();
 }
 
 Invocation decode_invocation(std::string_view bytes) {
-  ByteWriter whole;
-  whole.number(i64{1});
-  std::string with_attempt = whole.take();
-  with_attempt.append(bytes);
-  ByteReader in(with_attempt, "invocation");
+  ByteReader in(bytes, "invocation");
   Reader reader(in);
   Invocation invocation;
-  fields(reader, invocation);
+  kept_fields(reader, invocation);
   in.expect_end();
   return invocation;
 }
 
-RunInvocationsWriter::RunInvocationsWriter(i64 n) {
+RunInvocationsWriter::RunInvocationsWriter(i64 n, i64 n_bytes) {
+  constexpr i64 kHeadBytes = sizeof kVersion + 1 + sizeof n;
+  out_.reserve(kHeadBytes + n * static_cast<i64>(sizeof n) + n_bytes);
   write_head(out_, kind_of<RunInvocations>());
   out_.number(n);
 }

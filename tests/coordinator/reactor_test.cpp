@@ -3,6 +3,7 @@
 #include <chrono>
 #include <gmock/gmock.h>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace sticky::coordinator {
@@ -56,7 +57,7 @@ InputRead lines(i64 first, i64 n) {
 }
 
 protocol::Result answer(i64 id) {
-  return {.id = {id}, .is_error = false, .record = "answer " + std::to_string(id)};
+  return {.id = {id}, .is_error = false, .record = fmt::format("answer {}", id)};
 }
 
 ResultsArrived results(WorkerId worker, std::initializer_list<i64> ids) {

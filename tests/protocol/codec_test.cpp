@@ -133,7 +133,7 @@ TEST(RunInvocationsWriter, WritesWhatEncodeWritesWithTheAttemptOfEachSending) {
   Invocation first = invocation(1), second = invocation(2);
   const std::string kept = encode_invocation(first);
 
-  RunInvocationsWriter writer(2);
+  RunInvocationsWriter writer(2, 0);
   writer.add(kept, 3);
   writer.add(encode_invocation(second), 1);
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sticky/base/log.hpp"
@@ -25,7 +26,7 @@ class ScriptedFeed final : public LineFeed {
     for (auto k = random_() % 20; k > 0 && at_ < n_; --k, ++at_) {
       io::InputLine line;
       line.id = {at_};
-      line.custom_id = "r" + std::to_string(at_);
+      line.custom_id = fmt::format("r{}", at_);
       line.file = "f";
       line.line = at_ + 1;
       if (is_bad(at_)) line.error_code = "invalid_json_line";

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sticky/io/input_reader.hpp"
 #include "sticky/io/results_log.hpp"
 #include "sticky/io/run_folder.hpp"
@@ -19,7 +21,7 @@ class CountedInput final : public io::InputReader {
     if (at_ == n_) return std::nullopt;
     io::InputLine line;
     line.id = {at_};
-    line.custom_id = "r" + std::to_string(at_);
+    line.custom_id = fmt::format("r{}", at_);
     line.file = "counted";
     line.line = at_ + 1;
     line.payload = payload(at_++);

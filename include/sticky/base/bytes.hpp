@@ -28,6 +28,7 @@ class ByteWriter {
     number(static_cast<i64>(text.size()));
     bytes_.append(text);
   }
+  void reserve(i64 n_bytes) { bytes_.reserve(static_cast<std::size_t>(n_bytes)); }
   void raw(std::string_view bytes) { bytes_.append(bytes); }  ///< the bytes alone
   [[nodiscard]] std::string take() { return std::move(bytes_); }
 

@@ -25,8 +25,8 @@ namespace sticky::protocol {
 /// encode(RunInvocations{…}).
 class RunInvocationsWriter {
  public:
-  /// `n`: how many will be added, exactly.
-  explicit RunInvocationsWriter(i64 n);
+  /// `n`: how many will be added, exactly; `n_bytes`: of them all, for the memory.
+  RunInvocationsWriter(i64 n, i64 n_bytes);
   void add(std::string_view encoded_invocation, i64 attempt);
   [[nodiscard]] std::string take() { return out_.take(); }
 
