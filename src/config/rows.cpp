@@ -101,7 +101,7 @@ std::vector<Row> engine() {
   return {
       {"engine.backend", choice({"auto", "cpu"}, {"cuda", "cuda-emulated"}),
        STICKY_FIELD(worker.backend.kind), "Which compute device a worker uses."},
-      {"engine.cpu", choice({"auto", "scalar", "avx2", "avx512", "avx512bf16"}),
+      {"engine.cpu", choice({"auto", "scalar", "avx2", "avx512", "avx512bf16", "amx"}),
        STICKY_FIELD(worker.backend.cpu),
        "Instruction set of the CPU kernels; `auto` takes the best that the machine has."},
       {"engine.threads", integer(1, 1024, "auto"), STICKY_FIELD(worker.backend.n_threads),
