@@ -1,3 +1,5 @@
-int main() {
-  return 0;
+#include "app.hpp"
+
+int main(int argc, char** argv) {
+  return sticky::cli::run_app(argc, argv);
 }

@@ -86,7 +86,11 @@ class Loader {
   }
 
   void add(Entry entry) {
-    if (entry.value.is_object() && entry.value.as_object().empty() && is_section(entry.key)) return;
+    if (is_below_unknown_section(entry.key)) return;
+    if (entry.value.is_object() && entry.value.as_object().empty()) {
+      add_section(entry);
+      return;
+    }
     const Row* row = find_row(entry.key);
     if (row == nullptr) {
       report_unknown(entry);
@@ -115,6 +119,30 @@ class Loader {
                          name, state_, state_origin_));
     }
     return false;
+  }
+
+  // An unknown section is one problem, not one for each key in it.
+  void add_section(const Entry& entry) {
+    if (is_section(entry.key)) return;
+    unknown_sections_.insert(entry.key + ".");
+    const std::string right = nearest(entry.key, section_names());
+    report(entry.origin, right.empty() ? fmt::format("unknown section [{}]", entry.key)
+                                       : fmt::format("unknown section [{}]; did you mean [{}]?",
+                                                     entry.key, right));
+  }
+
+  bool is_below_unknown_section(const std::string& key) const {
+    return std::ranges::any_of(
+        unknown_sections_, [&](const std::string& section) { return key.starts_with(section); });
+  }
+
+  static std::vector<std::string> section_names() {
+    std::vector<std::string> names;
+    for (const Row& row : rows()) {
+      const std::string key = with_name(row.key, kDefaultState);
+      names.push_back(key.substr(0, key.rfind('.')));
+    }
+    return names;
   }
 
   static bool is_section(const std::string& key) {
@@ -180,6 +208,7 @@ class Loader {
   std::string state_;         // name of the only state; empty: none mentioned yet
   std::string state_origin_;  // where it was first mentioned
   std::set<std::string> refused_states_;
+  std::set<std::string> unknown_sections_;  // each with its dot: "samplng."
   std::map<std::string, std::string> origins_;
 };
 

@@ -32,7 +32,7 @@ i64 edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest(std::string_view key, const std::vector<std::string>& candidates) {
   // A third of the letters may be wrong; with more, a guess confuses more than it helps.
-  i64 best = std::max<i64>(2, static_cast<i64>(key.size()) / 3) + 1;
+  i64 best = std::max<i64>(2, static_cast<i64>(key.size() + 2) / 3) + 1;
   std::string found;
   for (const auto& candidate : candidates) {
     i64 distance = edit_distance(key, candidate);

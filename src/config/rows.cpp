@@ -124,7 +124,7 @@ std::vector<Row> sampling_and_chat() {
   return {
       {"sampling.temperature", number(0.0, 2.0), STICKY_FIELD(worker.sampling.temperature),
        "Divides the logits; 0 takes the best token."},
-      {"sampling.top_p", number(0.0, 1.0), STICKY_FIELD(worker.sampling.top_p),
+      {"sampling.top_p", number(1e-6, 1.0), STICKY_FIELD(worker.sampling.top_p),
        "Keeps the smallest set of tokens whose probability reaches it."},
       {"sampling.top_k", integer(0, kInt32Max), STICKY_FIELD(worker.sampling.top_k),
        "Keeps the k best tokens; 0: all."},

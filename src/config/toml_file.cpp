@@ -53,11 +53,12 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<Le
   for (const auto& [key, value] : table) {
     const std::string name = prefix + std::string(key.str());
     const toml::table* inner = value.as_table();
-    if (inner != nullptr && !inner->empty()) {
-      flatten(*inner, name + ".", out);
-    } else {
+    if (inner == nullptr) {
       out.push_back({name, to_json(value), key.source().begin.line});
+      continue;
     }
+    out.push_back({name, Json::object(), key.source().begin.line});
+    flatten(*inner, name + ".", out);
   }
 }
 

@@ -59,7 +59,7 @@ const char* noun(Kind kind) {
     case Kind::text:
       return "a string";
     case Kind::texts:
-      return "a list of strings";
+      return "a list of strings, none of them empty";
     case Kind::integers:
       return "a list of integers";
     case Kind::duration:
@@ -115,7 +115,7 @@ bool store_texts(const Json& value, Field field) {
   if (!value.is_array()) return false;
   std::vector<std::string> texts;
   for (const Json& element : value.as_array()) {
-    if (!element.is_string()) return false;
+    if (!element.is_string() || element.as_string().empty()) return false;
     texts.push_back(element.as_string());
   }
   *std::get<std::vector<std::string>*>(field) = std::move(texts);

@@ -1,5 +1,6 @@
 #include "sticky/worker/options.hpp"
 
+#include <limits>
 #include <type_traits>
 
 #include "sticky/base/error.hpp"
@@ -34,6 +35,8 @@ void visit_sampling(Visitor& visit, Sampling& sampling) {
   visit("sampling.min_tokens", sampling.min_tokens);
   visit("sampling.ignore_eos", sampling.ignore_eos);
   visit("sampling.stop", sampling.stop);
+  visit("sampling.stop_token_ids", sampling.stop_token_ids);
+  visit("sampling.include_stop_str_in_output", sampling.include_stop_str_in_output);
 }
 
 template <class Visitor, class AnyOptions>
@@ -59,10 +62,10 @@ void visit_options(Visitor& visit, AnyOptions& options) {
 class Writer {
  public:
   void operator()(const char* name, const std::vector<std::string>& value) {
-    Json list = Json::array();
-    for (const auto& element : value)
-      list.push_back(element);
-    json_.set(name, std::move(list));
+    json_.set(name, Json::Array(value.begin(), value.end()));
+  }
+  void operator()(const char* name, const std::vector<i32>& value) {
+    json_.set(name, Json::Array(value.begin(), value.end()));
   }
   void operator()(const char* name, const std::optional<i64>& value) {
     json_.set(name, value ? Json(*value) : Json());
@@ -111,6 +114,15 @@ class Reader {
         fail<FormatError>("worker options: {} holds {}, expected strings", name,
                           element.kind_name());
       value.push_back(element.as_string());
+    }
+  }
+  void operator()(const char* name, std::vector<i32>& value) {
+    value.clear();
+    for (const Json& element : field(name, &Json::is_array, "an array of token ids").as_array()) {
+      if (!element.is_integer() || element.as_integer() < 0 ||
+          element.as_integer() > std::numeric_limits<i32>::max())
+        fail<FormatError>("worker options: {} holds {}, expected token ids", name, element.dump());
+      value.push_back(static_cast<i32>(element.as_integer()));
     }
   }
 

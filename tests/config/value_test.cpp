@@ -57,6 +57,7 @@ TEST(Values, ASpecialWordStandsForItsValue) {
 TEST(Values, AListWithAWrongElementChangesNothing) {
   std::vector<std::string> field{"kept"};
   EXPECT_TRUE(store({.kind = Kind::texts}, Json::array({"a", 1}), &field));
+  EXPECT_TRUE(store({.kind = Kind::texts}, Json::array({"a", ""}), &field));
   EXPECT_TRUE(store({.kind = Kind::texts}, Json("a"), &field));
   EXPECT_EQ(field, std::vector<std::string>{"kept"});
 }

@@ -30,6 +30,8 @@ class PromptMaker {
   /// A failure is the request's own: invalid_request with the parameter at fault.
   [[nodiscard]] std::variant<Prompt, request::RequestError> make(
       const request::Request& request) const;
+  /// Whether chat requests can be answered at all.
+  [[nodiscard]] bool has_chat_template() const { return template_.has_value(); }
 
  private:
   [[nodiscard]] std::variant<Prompt, request::RequestError> chat_prompt(

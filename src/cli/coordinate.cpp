@@ -1,0 +1,307 @@
+#include "coordinate.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "sticky/base/clock.hpp"
+#include "sticky/base/error.hpp"
+#include "sticky/base/log.hpp"
+#include "sticky/coordinator/coordinator_loop.hpp"
+#include "sticky/io/input_reader.hpp"
+#include "sticky/io/order.hpp"
+#include "sticky/io/results_log.hpp"
+
+#include "allocation.hpp"
+#include "input_check.hpp"
+#include "progress_line.hpp"
+#include "run_files.hpp"
+#include "start.hpp"
+#include "summary.hpp"
+
+namespace sticky::cli {
+namespace {
+
+using coordinator::StopWish;
+
+constexpr int kConfigWrong = 1;
+constexpr int kInputRefused = 2;
+constexpr int kFatal = 5;
+
+void print_to_stderr(log::Level /*level*/, std::string_view line) {
+  fmt::print(stderr, "{}\n", line);
+}
+
+double seconds_between(TimePoint from, TimePoint to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+// SIGUSR1 comes from the launcher form, SIGTERM from mpirun or the batch system. One drains, the
+// next ends at once.
+class StopSignals {
+ public:
+  explicit StopSignals(SignalQueue& signals) : signals_(&signals) {}
+  StopWish wish() {
+    while (const auto signal = signals_->next()) {
+      wish_ = wish_ == StopWish::none ? StopWish::drain : StopWish::now;
+      log::info("{}: {}", strsignal(*signal),
+                wish_ == StopWish::drain ? "finishing what runs, then stopping" : "stopping now");
+    }
+    return wish_;
+  }
+
+ private:
+  SignalQueue* signals_;
+  StopWish wish_ = StopWish::none;
+};
+
+// A line every 30 s, and the first one as soon as there is something to say.
+class ProgressPrinter {
+ public:
+  explicit ProgressPrinter(bool is_on) : is_on_(is_on) {}
+  void show(const coordinator::Progress& progress) {
+    constexpr double kEverySeconds = 30.0;
+    const auto view = view_of(coordinator::to_json(progress));
+    if (!view) return;
+    const Rates rates = rates_.update(*view);
+    if (!is_on_ || view->seconds < next_ || view->n_done == 0) return;
+    next_ = view->seconds + kEverySeconds;
+    fmt::print(stderr, "{}\n", progress_line(*view, rates));
+  }
+
+ private:
+  bool is_on_;
+  double next_ = 0.0;
+  RateMeter rates_;
+};
+
+class Run {
+ public:
+  Run(const RankJob& job, const CoordinatorSeat& seat)
+      : job_(job),
+        seat_(seat),
+        started_(std::time(nullptr)),
+        start_(clock_.now()) {}
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() { log::set_sink(print_to_stderr); }
+
+  /// Whether workers have heard of this run.
+  [[nodiscard]] bool has_begun() const { return has_begun_; }
+
+  Coordinated live() {
+    loaded_ = job_.resumed_dir.empty() ? config::load(job_.sources) : load_resumed(job_);
+    config::throw_if_any(loaded_.problems);
+    open_folder();
+    try {
+      return answer();
+    } catch (const ConfigError& error) {
+      return give_up(kConfigWrong, error.what());
+    } catch (const Error& error) {
+      return give_up(kFatal, error.what());
+    }
+  }
+
+ private:
+  void open_folder() {
+    std::string& dir = loaded_.config.output.dir;
+    if (!job_.resumed_dir.empty()) dir = job_.resumed_dir;
+    if (dir.empty()) {
+      dir = new_run_dir(loaded_.config.job, started_);
+      fmt::print(stderr, "run folder: {}\n", dir);
+    }
+    folder_ = io::RunFolder::open(dir, job_.mode);
+    // A run that goes on has no summary: whoever finds one may trust it.
+    std::error_code ignored;
+    std::filesystem::remove(std::filesystem::path(dir) / "summary.json", ignored);
+    log::set_sink([this](log::Level level, std::string_view line) {
+      print_to_stderr(level, line);
+      folder_->log_line(line);
+    });
+    write_job();
+  }
+
+  void write_job() {
+    const Json job = Json::object({{"job", loaded_.config.job},
+                                   {"directory", std::filesystem::current_path().string()},
+                                   {"config", config::effective_json(loaded_)}});
+    folder_->write_file("job.json", job.dump_pretty() + "\n");
+  }
+
+  Coordinated answer() {
+    config::Config& config = loaded_.config;
+    if (std::ranges::count(config.input.files, "-") > 0)
+      config.input.kept_standard_input = io::keep_standard_input(folder_->path());
+    if (config.input.strict) {
+      const InputCheck check = check_input(config, [](const std::string&) {});
+      if (check.n_bad > 0)
+        return give_up(kInputRefused,
+                       fmt::format("input.strict: {} of {} lines are wrong, the first: {}",
+                                   check.n_bad, check.n_lines, check.first_problem));
+    }
+    coordinator::Work work = make_work();
+    const auto results =
+        io::ResultsLog::open(folder_->path(), [this] { return folder_->holds_lock(); });
+    StopSignals stop(seat_.signals);
+    ProgressPrinter printer(job_.prints_progress);
+    const TimePoint run_start = clock_.now();
+    has_begun_ = true;
+    coordinator::RunOutcome outcome = coordinator::run_coordinator(
+        coordinator_options(), std::move(work),
+        {.transport = seat_.transport,
+         .processes = seat_.processes,
+         .results = *results,
+         .folder = *folder_,
+         .clock = clock_,
+         .stop_wish = [&] { return stop.wish(); },
+         .on_progress = [&](const coordinator::Progress& p) { printer.show(p); }});
+    const TimePoint run_end = clock_.now();
+    finish_files(outcome);
+    conclude(outcome, run_start, run_end);
+    return {outcome.exit_code, outcome.may_finalize};
+  }
+
+  coordinator::Work make_work() {
+    coordinator::Work work;
+    if (folder_->is_resumed()) {
+      const auto earlier = io::open_input(loaded_.config.input);
+      work.done = io::prepare_resume(folder_->path(), *earlier, job_.retry);
+      log::info("resuming: {} results and {} errors stand already", work.done->n_results(),
+                work.done->n_errors());
+    }
+    work.input = io::open_input(loaded_.config.input);
+    work.worker_options_json = worker_options().dump();
+    work.state_name = loaded_.config.worker.state.name;
+    return work;
+  }
+
+  // Workers of other launches and nodes may stand in other folders.
+  Json worker_options() const {
+    worker::Options options = loaded_.config.worker;
+    const auto absolute = [](std::string& path) {
+      if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+    };
+    absolute(options.state.model);
+    absolute(options.chat.template_file);
+    return worker::to_json(options);
+  }
+
+  coordinator::Options coordinator_options() const {
+    coordinator::Options options = loaded_.config.coordinator;
+    const double limit = loaded_.config.run.time_limit_seconds;
+    const double left = limit < 0.0 ? allocation_seconds_left() : limit;
+    if (limit < 0.0 && left > 0.0)
+      log::info("the allocation ends in {}: the run stops in time", clock_time(left));
+    options.time_limit_seconds = left;
+    return options;
+  }
+
+  void finish_files(coordinator::RunOutcome& outcome) const {
+    const config::Config& config = loaded_.config;
+    const bool is_whole = outcome.ending == coordinator::Ending::complete;
+    if (config.output.order != io::Order::input || !is_whole) return;
+    try {
+      io::sort_by_input(folder_->path(), config.input.files);
+    } catch (const Error& error) {
+      outcome.reason =
+          fmt::format("the results are complete but could not be sorted: {}", error.what());
+      outcome.exit_code = kFatal;
+    }
+  }
+
+  void conclude(const coordinator::RunOutcome& outcome, TimePoint run_start, TimePoint run_end) {
+    const TimePoint end = clock_.now();
+    const RunFacts facts{.run_dir = folder_->path(),
+                         .started = started_,
+                         .ended = std::time(nullptr),
+                         .phases = {.prepare = seconds_between(start_, run_start),
+                                    .run = seconds_between(run_start, run_end),
+                                    .finish = seconds_between(run_end, end)},
+                         .mpi_library = seat_.mpi_library,
+                         .mpi_capability = seat_.mpi_capability,
+                         .n_ranks = seat_.n_ranks};
+    write_summary(summary_json(outcome, facts, loaded_));
+  }
+
+  void write_summary(const Json& summary) {
+    const std::string text = summary_text(summary, folder_->path());
+    try {
+      folder_->write_file("summary.json", summary.dump_pretty() + "\n");
+    } catch (const Error& error) {
+      log::error("no summary: {}", error.what());
+    }
+    folder_->log_line(text);
+    fmt::print(stderr, "{}", text);
+  }
+
+  Coordinated give_up(int exit_code, const std::string& reason) {
+    write_summary(failed_summary(exit_code, reason, loaded_));
+    return {exit_code, false};
+  }
+
+  const RankJob& job_;
+  const CoordinatorSeat& seat_;
+  SteadyClock clock_;
+  i64 started_;
+  TimePoint start_;
+  config::Loaded loaded_;
+  std::unique_ptr<io::RunFolder> folder_;
+  bool has_begun_ = false;
+};
+
+// Workers that wait for their first word are told that none will come. Whether all have said
+// goodbye, so that MPI may be finalized.
+bool dismiss_workers(protocol::Transport& transport) {
+  constexpr std::chrono::seconds kPatience{5};
+  constexpr std::chrono::milliseconds kTurn{20};
+  const SteadyClock clock;
+  const auto workers = transport.peers();
+  auto left = workers;
+  bool is_anyone_lost = false;
+  for (const auto peer : workers)
+    transport.send(peer, protocol::Leave{.now = true});
+  const TimePoint give_up = clock.now() + kPatience;
+  while (!left.empty() && clock.now() < give_up) {
+    for (const auto& incoming : transport.poll(kTurn)) {
+      const auto* arrived = std::get_if<protocol::Arrived>(&incoming);
+      is_anyone_lost = is_anyone_lost || arrived == nullptr;
+      if (arrived == nullptr)
+        std::erase(left, std::get<protocol::PeerLost>(incoming).peer);
+      else if (std::holds_alternative<protocol::Bye>(arrived->message))
+        std::erase(left, arrived->from);
+    }
+  }
+  const bool may_finalize = left.empty() && !is_anyone_lost;
+  for (const auto peer : workers)
+    transport.send(peer, protocol::Farewell{.may_finalize = may_finalize});
+  const auto is_unsent = [&](protocol::PeerId peer) { return transport.unsent_bytes(peer) > 0; };
+  while (std::ranges::any_of(workers, is_unsent) && clock.now() < give_up)
+    (void)transport.poll(kTurn);
+  return may_finalize;
+}
+
+}  // namespace
+
+Coordinated coordinate(const RankJob& job, const CoordinatorSeat& seat) {
+  Coordinated result;
+  Run run(job, seat);
+  try {
+    result = run.live();
+  } catch (const ConfigError& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    result = {kConfigWrong, false};
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    result = {kFatal, false};
+  }
+  if (!run.has_begun()) result.may_finalize = dismiss_workers(seat.transport);
+  return result;
+}
+
+}  // namespace sticky::cli

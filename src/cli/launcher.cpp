@@ -1,0 +1,225 @@
+// The parent of mpirun. It keeps mpirun in a process group of its own, because mpirun answers
+// Ctrl-C by killing every rank within seconds; a drain instead goes to rank 0 alone, by SIGUSR1. It
+// is a child subreaper: ranks that outlive mpirun become its children, so that they can be found
+// and killed without any doubt about whose pid that is.
+#include "launcher.hpp"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <optional>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sticky/base/clock.hpp"
+#include "sticky/base/error.hpp"
+#include "sticky/base/log.hpp"
+
+#include "proc.hpp"
+#include "progress_line.hpp"
+#include "run_files.hpp"
+#include "signals.hpp"
+#include "terminal.hpp"
+
+namespace sticky::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr milliseconds kTurn{250};
+constexpr seconds kKillAfter{4};  // mpirun needs up to that long to end its ranks by itself
+constexpr int kEndedEarly = 4;
+constexpr int kNotStarted = 127;  // as a shell says it
+
+// What tells one summary.json from another that a later run put in its place.
+struct FileIdentity {
+  std::filesystem::file_time_type written;
+  std::uintmax_t size = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  std::error_code error;
+  FileIdentity identity{std::filesystem::last_write_time(path, error),
+                        std::filesystem::file_size(path, error)};
+  return error ? std::nullopt : std::optional(identity);
+}
+
+// Between fork and exec: async-signal-safe calls only.
+[[noreturn]] void become(const std::vector<char*>& argv, int stdin_fd, int stderr_fd) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);  // the launcher killed hard: mpirun then ends its ranks
+  unblock_all_signals();
+  if (stdin_fd >= 0) dup2(stdin_fd, STDIN_FILENO);
+  if (stderr_fd >= 0) dup2(stderr_fd, STDERR_FILENO);
+  execvp(argv[0], argv.data());
+  _exit(kNotStarted);
+}
+
+class Launcher {
+ public:
+  explicit Launcher(const Launch& launch)
+      : launch_(launch),
+        signals_({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD}),
+        summary_path_((std::filesystem::path(launch.run_dir) / "summary.json").string()),
+        summary_before_(identity_of(summary_path_)),
+        living_(STDERR_FILENO) {}
+
+  int run() {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    start();
+    while (!has_ended_) {
+      wait_for_something();
+      while (const auto signal = signals_.next())
+        on_signal(*signal);
+      reap();
+      drain_if_wanted();
+      kill_if_late();
+      if (launch_.draws_line) draw();
+    }
+    forward_output();
+    kill_orphans();
+    living_.clear();
+    return exit_code();
+  }
+
+ private:
+  void start() {
+    std::array<int, 2> pipe_ends{-1, -1};
+    if (launch_.draws_line && pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
+      fail<SystemError>("pipe: {}", std::strerror(errno));
+    // A program in a background process group that reads the terminal would be stopped.
+    const int nothing = launch_.reads_stdin ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    std::vector<std::string> words = launch_.line;
+    std::vector<char*> argv;
+    for (auto& word : words)
+      argv.push_back(word.data());
+    argv.push_back(nullptr);
+
+    mpirun_ = fork();
+    if (mpirun_ == 0) become(argv, nothing, pipe_ends[1]);
+    const int fork_error = errno;
+    if (nothing >= 0) close(nothing);
+    if (pipe_ends[1] >= 0) close(pipe_ends[1]);
+    output_ = pipe_ends[0];
+    if (output_ >= 0) fcntl(output_, F_SETFL, O_NONBLOCK);
+    if (mpirun_ < 0) fail<SystemError>("cannot start {}: {}", words[0], std::strerror(fork_error));
+    setpgid(mpirun_, mpirun_);  // also here: whoever comes first
+  }
+
+  void wait_for_something() const {
+    std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {output_, POLLIN, 0}}};
+    (void)poll(fds.data(), output_ >= 0 ? 2 : 1, static_cast<int>(kTurn.count()));
+  }
+
+  void on_signal(int signal) {
+    if (signal == SIGCHLD) return;
+    ++n_stop_signals_;
+    if (n_stop_signals_ == 1) {
+      say("stopping: what runs is finished, the rest waits for a resume (once more: stop now)");
+    } else {
+      say("stopping now");
+      kill(-mpirun_, n_stop_signals_ == 2 ? SIGTERM : SIGKILL);
+      if (!kill_at_) kill_at_ = clock_.now() + kKillAfter;
+    }
+  }
+
+  // The coordinator may not stand yet when the user has already changed their mind: asked again at
+  // every turn until it does.
+  void drain_if_wanted() {
+    if (n_stop_signals_ == 0 || is_drain_sent_) return;
+    const auto coordinator = coordinator_of(launch_.run_dir);
+    if (coordinator) is_drain_sent_ = kill(*coordinator, SIGUSR1) == 0;
+  }
+
+  void kill_if_late() {
+    if (kill_at_ && clock_.now() >= *kill_at_) kill(-mpirun_, SIGKILL);
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t pid = waitpid(-1, &status, WNOHANG); pid > 0; pid = waitpid(-1, &status, WNOHANG)) {
+      if (pid != mpirun_) continue;
+      has_ended_ = true;
+      was_not_started_ = WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted;
+    }
+  }
+
+  void draw() {
+    forward_output();
+    if (clock_.now() < next_draw_) return;
+    next_draw_ = clock_.now() + seconds(1);
+    const auto status = read_status(launch_.run_dir);
+    const auto view = status ? view_of(*status) : std::nullopt;
+    if (view) living_.show(progress_line(*view, rates_.update(*view)));
+  }
+
+  void forward_output() {
+    std::array<char, 4096> chunk{};
+    while (output_ >= 0) {
+      const ssize_t n = read(output_, chunk.data(), chunk.size());
+      if (n <= 0) return;
+      living_.print_above({chunk.data(), static_cast<std::size_t>(n)});
+    }
+  }
+
+  void kill_orphans() {
+    const TimePoint give_up = clock_.now() + seconds(5);
+    while (clock_.now() < give_up) {
+      for (const pid_t child : children_of(getpid()))
+        kill(child, SIGKILL);
+      if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
+    }
+  }
+
+  int exit_code() const {
+    if (was_not_started_) {
+      log::error("cannot start '{}': is it installed, and in PATH?", launch_.line[0]);
+      return 1;
+    }
+    if (const auto now = identity_of(summary_path_); now && now != summary_before_) {
+      const auto summary = read_summary(launch_.run_dir);
+      const Json* code = summary ? summary->find("exit_code") : nullptr;
+      if (code != nullptr && code->is_integer()) return static_cast<int>(code->as_integer());
+    }
+    log::error(
+        "the run ended before its summary was written; what was answered is kept. Go on with: {}",
+        resume_line(launch_.run_dir));
+    return kEndedEarly;
+  }
+
+  void say(const std::string& text) { living_.print_above(text + "\n"); }
+
+  const Launch& launch_;
+  SignalQueue signals_;
+  SteadyClock clock_;
+  std::string summary_path_;
+  std::optional<FileIdentity> summary_before_;
+  LivingLine living_;
+  RateMeter rates_;
+  TimePoint next_draw_{};
+  pid_t mpirun_ = -1;
+  int output_ = -1;  // what mpirun writes to standard error; -1: it has ours
+  int n_stop_signals_ = 0;
+  bool is_drain_sent_ = false;
+  bool has_ended_ = false;
+  bool was_not_started_ = false;
+  std::optional<TimePoint> kill_at_;
+};
+
+}  // namespace
+
+int launch(const Launch& launch) {
+  return Launcher(launch).run();
+}
+
+}  // namespace sticky::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace sticky::cli {
+
+/// One launch of ranks on behalf of the user.
+struct Launch {
+  std::vector<std::string> line;  ///< program and arguments
+  std::string run_dir;
+  bool reads_stdin = false;  ///< the input is standard input: the ranks get ours
+  bool draws_line = false;   ///< a living progress line on standard error, from status.json
+};
+
+/// Starts the ranks in a process group of their own, turns the first SIGINT, SIGTERM or SIGHUP into
+/// a drain (SIGUSR1 to the coordinator) and the second into an end right now, and waits. Whatever
+/// ended it, no process it started is alive afterwards: orphans of mpirun become its own children
+/// and are killed. Gives the run's exit code: that of the summary.json this run wrote, else 4; 1
+/// when nothing could be started.
+[[nodiscard]] int launch(const Launch& launch);
+
+}  // namespace sticky::cli

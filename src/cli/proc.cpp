@@ -1,0 +1,73 @@
+#include "proc.hpp"
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sticky/comm/local_processes.hpp"
+
+#include "json_fields.hpp"
+#include "run_files.hpp"
+
+namespace sticky::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<pid_t> pid_of(const std::string& name) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  return pid;
+}
+
+}  // namespace
+
+std::optional<ProcessStat> stat_of(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // Field 2 is the program's name in parentheses and may hold anything; field 3 follows the last
+  // ')'.
+  const auto name_end = text.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(text.substr(name_end + 1));
+  ProcessStat stat;
+  std::string skipped;
+  fields >> skipped >> stat.parent;
+  constexpr int kFieldsBetween = 17;  // fields 5 to 21; the start time is field 22
+  for (int i = 0; i < kFieldsBetween; ++i)
+    fields >> skipped;
+  fields >> stat.start_ticks;
+  return fields ? std::optional(stat) : std::nullopt;
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto pid = pid_of(entry.path().filename().string());
+    const auto stat = pid ? stat_of(*pid) : std::nullopt;
+    if (stat && stat->parent == parent) children.push_back(*pid);
+  }
+  return children;
+}
+
+std::optional<pid_t> coordinator_of(const std::string& run_dir) {
+  const auto lock = read_lock(run_dir);
+  if (!lock || text_at(*lock, "host") != comm::this_process().host) return std::nullopt;
+  const auto pid = static_cast<pid_t>(integer_at(*lock, "pid"));
+  const auto stat = stat_of(pid);
+  const bool is_it = stat && stat->start_ticks == integer_at(*lock, "start_ticks");
+  return is_it ? std::optional(pid) : std::nullopt;
+}
+
+std::string own_path() {
+  return fs::read_symlink("/proc/self/exe").string();
+}
+
+}  // namespace sticky::cli

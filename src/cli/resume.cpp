@@ -1,0 +1,34 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "sticky/comm/mpi_session.hpp"
+
+#include "commands.hpp"
+#include "flag_sources.hpp"
+#include "rank.hpp"
+#include "run_files.hpp"
+#include "start.hpp"
+
+namespace sticky::cli {
+
+int resume(const Invoked& invoked, const ResumeFlags& flags) {
+  const std::string run_dir = std::filesystem::absolute(flags.run_dir).string();
+  RankJob job{.mode = io::RunFolder::Mode::resume,
+              .resumed_dir = run_dir,
+              .prints_progress = !flags.launch.is_quiet};
+  job.sources.sets = flags.sets;
+  add_launch_sources(flags.launch, job.sources);
+  job.retry = {.retry_errors = !flags.retry.empty(),
+               .retry_code = flags.retry == kRetryAll ? "" : flags.retry};
+  if (comm::is_under_launcher()) return run_rank(invoked, job);
+
+  const config::Loaded loaded = load_resumed(job);
+  if (!loaded.problems.empty()) {
+    print_problems(loaded.problems);
+    return 1;
+  }
+  return start_ranks(invoked, flags.launch, loaded.config, run_dir, {});
+}
+
+}  // namespace sticky::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sticky/base/json.hpp"
+#include "sticky/base/types.hpp"
+
+namespace sticky::cli {
+
+// Files of a run folder as other processes read them: each is replaced whole, so one that is there
+// is complete. Nothing when a file is missing or no JSON.
+[[nodiscard]] std::optional<Json> read_json_file(const std::string& path);
+[[nodiscard]] std::optional<Json> read_status(const std::string& run_dir);
+[[nodiscard]] std::optional<Json> read_summary(const std::string& run_dir);
+[[nodiscard]] std::optional<Json> read_job(const std::string& run_dir);
+[[nodiscard]] std::optional<Json> read_lock(const std::string& run_dir);
+
+/// Whether a folder holds a run, finished or not: as io::RunFolder judges it, without its lock.
+[[nodiscard]] bool holds_run(const std::string& run_dir);
+
+/// "runs/<job>-<UTC>" as in runs/claims-20260102T030405Z.
+[[nodiscard]] std::string new_run_dir(const std::string& job, i64 unix_seconds);
+
+/// "stickyinvoc resume DIR".
+[[nodiscard]] std::string resume_line(const std::string& run_dir);
+
+}  // namespace sticky::cli

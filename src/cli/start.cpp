@@ -1,0 +1,59 @@
+#include "start.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "launch_line.hpp"
+#include "launcher.hpp"
+#include "proc.hpp"
+#include "terminal.hpp"
+
+namespace sticky::cli {
+
+void print_problems(const std::vector<config::Problem>& problems) {
+  fmt::print(stderr, "{}\n", config::to_text(problems));
+}
+
+int start_ranks(const Invoked& invoked,
+                const LaunchFlags& flags,
+                const config::Config& config,
+                const std::string& run_dir,
+                std::vector<std::string> extra) {
+  const bool draws_line = !flags.is_quiet && is_terminal(STDERR_FILENO);
+  if (draws_line) extra.emplace_back("--no-progress");  // the ranks'; the line is drawn here
+  LaunchRequest request{.launcher = config.run.launcher,
+                        .mpirun = {},
+                        .is_root = geteuid() == 0,
+                        .n_workers = std::max<i64>(1, config.run.n_workers),
+                        .program = {own_path()}};
+  for (int i = 1; i < invoked.argc; ++i) {
+    if (std::string_view(invoked.argv[i]) != "--print-launch")
+      request.program.emplace_back(invoked.argv[i]);
+  }
+  request.program.insert(request.program.end(), extra.begin(), extra.end());
+  if (request.launcher == "mpirun") {
+    request.mpirun = find_mpirun();
+    if (request.mpirun.kind == MpirunVersion::Kind::missing) {
+      fmt::print(
+          stderr,
+          "mpirun was not found: install Open MPI (Debian: openmpi-bin), load its module, or use "
+          "--launcher srun inside a Slurm allocation\n");
+      return 1;
+    }
+  }
+  const std::vector<std::string> line = launch_line(request);
+  if (flags.is_print_only) {
+    fmt::print("{}\n", shell_quoted(line));
+    return 0;
+  }
+  fmt::print(stderr, "run folder: {}\n", run_dir);
+  return launch({.line = line,
+                 .run_dir = run_dir,
+                 .reads_stdin = std::ranges::count(config.input.files, "-") > 0,
+                 .draws_line = draws_line});
+}
+
+}  // namespace sticky::cli

@@ -1,0 +1,89 @@
+#include "wiring.hpp"
+
+#include <thread>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "sticky/base/clock.hpp"
+#include "sticky/base/log.hpp"
+#include "sticky/comm/in_process_transport.hpp"
+#include "sticky/comm/local_processes.hpp"
+#include "sticky/topology/bind.hpp"
+#include "sticky/worker/model_service.hpp"
+#include "sticky/worker/worker_loop.hpp"
+
+#include "coordinate.hpp"
+#include "local_place.hpp"
+
+namespace sticky::cli {
+namespace {
+
+constexpr int kOrphaned = 5;
+constexpr const char* kDevice = "cpu";
+
+worker::WorkerEnd work(protocol::Transport& transport, std::function<bool()> is_asked_to_leave) {
+  const SteadyClock clock;
+  const auto processes = comm::make_local_processes();
+  return worker::run_worker({.transport = transport,
+                             .processes = *processes,
+                             .clock = clock,
+                             .make_service =
+                                 [&clock](const worker::Options& options, WorkerId id) {
+                                   return worker::make_model_service(options, id, clock);
+                                 },
+                             .self = comm::this_process(),
+                             .device = kDevice,
+                             .is_asked_to_leave = std::move(is_asked_to_leave),
+                             .abandon =
+                                 [](const std::string& reason) {
+                                   log::error("{}", reason);
+                                   _exit(kOrphaned);
+                                 }});
+}
+
+}  // namespace
+
+RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
+  (void)topology::bind_process(local_place(session.rank()));
+  const auto transport = session.open_world();
+  const auto processes = comm::make_local_processes();
+  const Coordinated end = coordinate(job, {.transport = *transport,
+                                           .processes = *processes,
+                                           .signals = signals,
+                                           .n_ranks = session.size(),
+                                           .mpi_library = session.library(),
+                                           .mpi_capability = session.capability()});
+  return {end.exit_code, end.may_finalize};
+}
+
+RankEnd live_alone(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
+  comm::InProcessLinks links = comm::make_in_process_links(1);
+  std::thread worker(
+      [&transport = *links.workers[0]] { (void)work(transport, [] { return false; }); });
+  const auto processes = comm::make_local_processes();
+  const Coordinated end = coordinate(job, {.transport = *links.coordinator,
+                                           .processes = *processes,
+                                           .signals = signals,
+                                           .mpi_library = session.library(),
+                                           .mpi_capability = session.capability()});
+  links.coordinator.reset();  // a worker that still listens hears that nobody is there
+  worker.join();
+  return {end.exit_code, true};
+}
+
+RankEnd live_as_worker(comm::MpiSession& session, SignalQueue& signals) {
+  const topology::Binding binding = topology::bind_process(local_place(session.rank()));
+  log::debug("{}", binding.message);
+  const auto transport = session.open_world();
+  bool is_asked = false;
+  const worker::WorkerEnd end = work(*transport, [&] {
+    while (signals.next())
+      is_asked = true;
+    return is_asked;
+  });
+  if (end.has_failed) log::error("worker on rank {}: {}", session.rank(), end.reason);
+  return {end.has_failed ? kOrphaned : 0, end.may_finalize};
+}
+
+}  // namespace sticky::cli
