@@ -29,14 +29,15 @@ class Faults(RunTest):
 
     def check_loss(self, name, signal_number, causes):
         process, run = self.begin(name)
-        victim = sorted(self.worker_pids(run).values())[1]
-        os.kill(victim, signal_number)
+        pids = self.worker_pids(run)
+        victim = sorted(pids)[1]
+        os.kill(pids[victim], signal_number)
         self.assertEqual(process.wait(timeout=240), 0)
         self.assertEqual(run.answers(), self.expected())
         losses = run.summary["losses"]
         self.assertEqual(len(losses), 1, losses)
         self.assertIn(losses[0]["cause"], causes)
-        self.assertEqual(losses[0]["pid"], victim)
+        self.assertEqual(losses[0]["worker"], victim)
         self.assertEqual(self.wait_for_end(), [])
 
     def test_a_killed_worker_costs_nothing(self):

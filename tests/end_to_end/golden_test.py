@@ -7,10 +7,7 @@ from harness import DATA, REAL_MODEL, RunTest
 
 
 def golden():
-    path = DATA / "smollm2/golden.shared.json"
-    if path.exists():
-        return json.loads(path.read_text())
-    return json.loads(lzma.open(path.with_suffix(".json.xz")).read())
+    return json.loads(lzma.open(DATA / "smollm2/golden.json.xz").read())
 
 
 class Golden(RunTest):
