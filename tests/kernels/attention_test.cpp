@@ -198,12 +198,12 @@ TEST_P(AttentionTest, MatchesTheFormulaWithAWindowAndASoftcap) {
 }
 
 TEST_P(AttentionTest, ARowsBitsDoNotDependOnHowItsPromptWasCut) {
-  for (const i64 window : {0, 7, 290}) {
-    const Shape shape = {.n_heads = 6, .n_kv_heads = 2, .head_dim = 24, .window = window};
+  for (const i64 window : {0, 290}) {
+    const Shape shape = {.n_heads = 4, .n_kv_heads = 2, .head_dim = 8, .window = window};
     const Sequence sequence = make_sequence(shape, 540, 5);
     const std::vector<float> want = whole(context(), shape, sequence);
 
-    for (const i64 chunk : {1, 5, 16, 100}) {
+    for (const i64 chunk : {1, 5, 100}) {
       Cache cache(shape, 40);
       std::vector<float> y;
       for (i64 first = 0; first < sequence.n_positions; first += chunk) {
