@@ -76,9 +76,9 @@ void add_worker_flags(CLI::App& command, LaunchFlags& flags) {
       .add_option("--workers", flags.n_workers,
                   "Workers to start beside the coordinator (default: one)")
       ->type_name("N")
-      ->check(CLI::Range(1, 1'000'000));
+      ->check(CLI::Range(1, 1'000'000).description(""));
   command.add_option("--launcher", flags.launcher, "What starts the ranks (default: mpirun)")
-      ->check(CLI::IsMember({"mpirun", "srun"}))
+      ->check(CLI::IsMember({"mpirun", "srun"}).description(""))
       ->type_name("mpirun|srun");
 }
 
@@ -140,7 +140,7 @@ void add_render(CLI::App& app, Wish& wish) {
   auto* line =
       command->add_option("--line", flags->line, "The request on this line of the input, from 1")
           ->type_name("N")
-          ->check(CLI::Range(i64{1}, i64{1} << 53));
+          ->check(CLI::Range(i64{1}, i64{1} << 53).description(""));
   auto* all = command->add_flag("--all", flags->is_all, "Every request")->excludes(line);
   command->add_flag(
       "--json", flags->is_json,

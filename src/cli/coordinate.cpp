@@ -50,8 +50,8 @@ class StopSignals {
   StopWish wish() {
     while (const auto signal = signals_->next()) {
       wish_ = wish_ == StopWish::none ? StopWish::drain : StopWish::now;
-      log::info("{}: {}", strsignal(*signal),
-                wish_ == StopWish::drain ? "finishing what runs, then stopping" : "stopping now");
+      log::info("asked to stop ({}): {}", strsignal(*signal),
+                wish_ == StopWish::drain ? "what runs is finished first" : "right now");
     }
     return wish_;
   }

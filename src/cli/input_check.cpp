@@ -23,11 +23,8 @@ std::string judge(const io::InputLine& line,
                   InputCheck& check) {
   if (!line.error_code.empty()) return fmt::format("{}: {}", line.error_code, line.error_message);
   const auto verdict = intake.accept(line.payload);
-  if (const auto* rejected = std::get_if<worker::Rejected>(&verdict)) {
-    const auto& error = rejected->error;
-    return error.param.empty() ? fmt::format("{}: {}", error.code, error.message)
-                               : fmt::format("{}: {}: {}", error.code, error.param, error.message);
-  }
+  if (const auto* rejected = std::get_if<worker::Rejected>(&verdict))
+    return fmt::format("{}: {}", rejected->error.code, rejected->error.message);
   const auto& accepted = std::get<worker::Accepted>(verdict);
   const auto n_tokens = static_cast<i64>(accepted.prompt.token_ids.size());
   check.prompt_tokens += n_tokens;
