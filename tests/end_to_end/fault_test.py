@@ -29,7 +29,7 @@ class Faults(RunTest):
 
     def check_loss(self, name, signal_number, causes):
         process, run = self.begin(name)
-        pids = self.worker_pids(run)
+        pids = self.worker_pids(run, 3)
         victim = sorted(pids)[1]
         os.kill(pids[victim], signal_number)
         self.assertEqual(process.wait(timeout=240), 0)

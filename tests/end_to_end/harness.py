@@ -148,11 +148,11 @@ class RunTest(unittest.TestCase):
 
     def start(self, *arguments, **options):
         """Starts the binary in the background, with its own session."""
-        log = open(self.scratch / f"output-{len(self.started)}.log", "wb")
-        process = subprocess.Popen(
-            self.command(*arguments), stdout=log, stderr=subprocess.STDOUT, cwd=self.scratch,
-            start_new_session=True, **options,
-        )
+        with open(self.scratch / f"output-{len(self.started)}.log", "wb") as log:
+            process = subprocess.Popen(
+                self.command(*arguments), stdout=log, stderr=subprocess.STDOUT, cwd=self.scratch,
+                start_new_session=True, **options,
+            )
         self.started.append(process)
         return process
 
@@ -174,6 +174,12 @@ class RunTest(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, f"{what} did not come true in {seconds} s")
             time.sleep(0.02)
 
-    def worker_pids(self, run):
-        self.wait_until(lambda: (run.folder / "status.json").exists(), what="status.json")
-        return {worker["worker"]: worker["pid"] for worker in run.status["workers"]}
+    def worker_pids(self, run, n_workers):
+        """worker -> pid, once all of them serve."""
+        def ready():
+            if not (run.folder / "status.json").exists():
+                return {}
+            return {w["worker"]: w["pid"] for w in run.status["workers"] if w["state"] == "ready"}
+
+        self.wait_until(lambda: len(ready()) == n_workers, what="every worker's being ready")
+        return ready()

@@ -35,7 +35,7 @@ BAD_LINES = [
     (chat("stop ids", stop_token_ids=[10**6]), "invalid_request", "stop_token_ids"),
     (chat("bias", logit_bias={"2000000000": 1}), "invalid_request", "logit_bias"),
     (chat("messages", messages=[]), "invalid_request", "messages"),
-    (chat("role", messages=[{"content": "x"}]), "invalid_request", "messages"),
+    (chat("role", messages=[{"content": "x"}]), "invalid_request", "messages[0].role"),
     (chat("long", messages=[{"role": "user", "content": "long " * 2000}]), "context_length_exceeded", None),
     ({"id": "ids", "prompt": [1, 2, 1 << 20]}, "invalid_request", "prompt"),
     ({"id": "empty", "prompt": []}, "invalid_request", "prompt"),
