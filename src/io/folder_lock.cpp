@@ -44,14 +44,18 @@ std::string read_or_empty(const std::string& path) {
   }
 }
 
-// proc(5): field 22 of /proc/PID/stat; 0 when there is no such process. The name in field 2 may
-// hold blanks and brackets, so counting starts behind its last bracket.
+// proc(5): field 22 of /proc/PID/stat; 0 when there is no such process, or only what is left of one
+// until its parent asks for it (states Z and X). The name in field 2 may hold blanks and brackets,
+// so counting starts behind its last bracket.
 i64 start_ticks_of(i64 pid) {
-  constexpr int kFieldsBetween = 19;  // fields 3 to 21
+  constexpr int kFieldsBetween = 18;  // fields 4 to 21
   const std::string stat = read_or_empty(fmt::format("/proc/{}/stat", pid));
   const auto bracket = stat.rfind(')');
   if (bracket == std::string::npos) return 0;
   std::istringstream fields(stat.substr(bracket + 1));
+  std::string state;
+  fields >> state;
+  if (state == "Z" || state == "X") return 0;
   std::string skipped;
   for (int i = 0; i < kFieldsBetween; ++i)
     fields >> skipped;

@@ -89,6 +89,30 @@ TEST(LockHolder, ProcessesAreSeenOnlyWhereTheirNumberMeansSomething) {
   EXPECT_EQ(liveness_of(elsewhere(0)), Liveness::unseen);
 }
 
+// After a hard kill of everything, init may need a while to ask for what is left of a coordinator.
+TEST(LockHolder, AProcessThatHasEndedAndNobodyAskedForYetIsDead) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string json = LockHolder::self().to_json();
+    ::_exit(::write(ends[1], json.data(), json.size()) > 0 ? 0 : 1);
+  }
+  std::string json(4096, '\0');
+  const ssize_t n = ::read(ends[0], json.data(), json.size());
+  ASSERT_GT(n, 0);
+  json.resize(static_cast<std::size_t>(n));
+  const auto holder = LockHolder::from_json(json);
+  ASSERT_TRUE(holder);
+
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  EXPECT_EQ(liveness_of(*holder), Liveness::dead);
+  ::waitpid(child, nullptr, 0);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST(FolderLock, ASecondTakerIsToldWhoHoldsIt) {
   const test::TempDir dir;
   const FolderLock lock(dir / "lock");
