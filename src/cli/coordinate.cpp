@@ -182,7 +182,7 @@ class Run {
   }
 
   // Workers of other launches and nodes may stand in other folders.
-  Json worker_options() const {
+  [[nodiscard]] Json worker_options() const {
     worker::Options options = loaded_.config.worker;
     const auto absolute = [](std::string& path) {
       if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
@@ -192,7 +192,7 @@ class Run {
     return worker::to_json(options);
   }
 
-  coordinator::Options coordinator_options() const {
+  [[nodiscard]] coordinator::Options coordinator_options() const {
     coordinator::Options options = loaded_.config.coordinator;
     const double limit = loaded_.config.run.time_limit_seconds;
     const double left = limit < 0.0 ? allocation_seconds_left() : limit;

@@ -101,6 +101,7 @@ class Launcher {
     const int nothing = launch_.reads_stdin ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
     std::vector<std::string> words = launch_.line;
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (auto& word : words)
       argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -181,7 +182,7 @@ class Launcher {
     }
   }
 
-  int exit_code() const {
+  [[nodiscard]] int exit_code() const {
     if (was_not_started_) {
       log::error("cannot start '{}': is it installed, and in PATH?", launch_.line[0]);
       return 1;

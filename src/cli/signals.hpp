@@ -9,7 +9,7 @@ namespace sticky::cli {
 /// that it starts later, so it has to be made before any other thread.
 class SignalQueue {
  public:
-  explicit SignalQueue(std::initializer_list<int> signals);
+  SignalQueue(std::initializer_list<int> signals);
   SignalQueue(const SignalQueue&) = delete;
   SignalQueue& operator=(const SignalQueue&) = delete;
   ~SignalQueue();

@@ -131,7 +131,7 @@ class Loader {
                                                      entry.key, right));
   }
 
-  bool is_below_unknown_section(const std::string& key) const {
+  [[nodiscard]] bool is_below_unknown_section(const std::string& key) const {
     return std::ranges::any_of(
         unknown_sections_, [&](const std::string& section) { return key.starts_with(section); });
   }
@@ -168,7 +168,7 @@ class Loader {
                          : fmt::format("unknown key '{}'; did you mean '{}'?", entry.key, right));
   }
 
-  std::string origin_of(const std::string& key) const {
+  [[nodiscard]] std::string origin_of(const std::string& key) const {
     const auto found = origins_.find(key);
     return found == origins_.end() ? "default" : found->second;
   }

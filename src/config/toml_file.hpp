@@ -15,9 +15,9 @@ struct Entry {
   std::string origin;
 };
 
-/// All values of a TOML file, flattened, each with "FILE:LINE", in the order of the file. Before the
-/// values of a table comes the table itself, as an empty object. What cannot be read or parsed goes
-/// to `problems`.
+/// All values of a TOML file, flattened, each with "FILE:LINE", in the order of the file. Before
+/// the values of a table comes the table itself, as an empty object. What cannot be read or parsed
+/// goes to `problems`.
 [[nodiscard]] std::vector<Entry> read_toml(const std::string& path, std::vector<Problem>& problems);
 
 }  // namespace sticky::config

@@ -23,6 +23,7 @@ Overload(Fs...) -> Overload<Fs...>;
 
 std::string quoted(const std::vector<std::string_view>& words) {
   std::vector<std::string> out;
+  out.reserve(words.size());
   for (const auto word : words)
     out.push_back(fmt::format("\"{}\"", word));
   return fmt::format("{}", fmt::join(out, ", "));
@@ -233,7 +234,6 @@ Json value_of_text(const Type& type, std::string_view text) {
     case Kind::integer:
     case Kind::number:
     case Kind::duration:
-      return number_of_text(text);
     case Kind::size:
       return number_of_text(text);
     case Kind::texts:
