@@ -23,7 +23,10 @@ int resume(const Invoked& invoked, const ResumeFlags& flags) {
                .retry_code = flags.retry == kRetryAll ? "" : flags.retry};
   if (comm::is_under_launcher()) return run_rank(invoked, job);
 
+  // The ranks read the same command line, relative to where it was typed.
+  const std::filesystem::path typed_in = std::filesystem::current_path();
   const config::Loaded loaded = load_resumed(job);
+  std::filesystem::current_path(typed_in);
   if (!loaded.problems.empty()) {
     print_problems(loaded.problems);
     return 1;

@@ -66,6 +66,25 @@ class Program : public testing::Test {
   fs::path before_;
 };
 
+// An mpirun, first in the PATH, that runs a line of shell in place of ranks.
+class FakeMpirun {
+ public:
+  explicit FakeMpirun(const std::string& line) : path_before_(std::getenv("PATH")) {
+    fs::create_directory("bin");
+    std::ofstream("bin/mpirun") << "#!/bin/sh\ncase $1 in --version) echo 'mpirun (Open MPI) "
+                                   "4.1.4' ;; *) "
+                                << line << " ;; esac\n";
+    fs::permissions("bin/mpirun", fs::perms::owner_all);
+    setenv("PATH", (fs::absolute("bin").string() + ":" + path_before_).c_str(), 1);
+  }
+  FakeMpirun(const FakeMpirun&) = delete;
+  FakeMpirun& operator=(const FakeMpirun&) = delete;
+  ~FakeMpirun() { setenv("PATH", path_before_.c_str(), 1); }
+
+ private:
+  std::string path_before_;
+};
+
 TEST_F(Program, HelpNamesEveryCommandAndItsFlags) {
   const Ended help = start("--help");
   EXPECT_EQ(help.exit_code, 0);
@@ -141,6 +160,44 @@ TEST_F(Program, PrintsTheLaunchAndDoesNothing) {
                 fs::canonical(STICKY_PROGRAM).string() +
                 " run -i in.jsonl --model m.gguf -o 'my run' --launcher srun --workers 3\n");
   EXPECT_FALSE(fs::exists("my run"));
+}
+
+TEST_F(Program, ResumesAFolderThatWasNamedFromWhereItWasTyped) {
+  write("elsewhere/in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("elsewhere/m.gguf", "");
+  write("runs/old/results.jsonl", "");
+  write("runs/old/job.json",
+        R"({"job": "x", "directory": ")" + fs::absolute("elsewhere").string() + R"(", "config": {
+            "input.files": {"value": ["in.jsonl"], "origin": "job.toml:2"},
+            "state.default.model": {"value": "m.gguf", "origin": "--model"}}})");
+  const FakeMpirun mpirun("test -f runs/old/job.json && echo found");
+
+  const Ended ended = start("resume runs/old");
+
+  EXPECT_EQ(ended.out, "found\n") << ended.err;
+}
+
+TEST_F(Program, TellsTasksOfSrunThatKnowNothingOfEachOther) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  setenv("SLURM_STEP_NUM_TASKS", "3", 1);
+
+  const Ended ended = start("run -i in.jsonl --model m.gguf -o d");
+
+  unsetenv("SLURM_STEP_NUM_TASKS");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("srun --mpi=pmix"));
+  EXPECT_FALSE(fs::exists("d"));
+}
+
+TEST_F(Program, APromptIsNotAnsweredByManyRanks) {
+  setenv("PMIX_RANK", "0", 1);
+
+  const Ended ended = start("run --model m.gguf --prompt hello");
+
+  unsetenv("PMIX_RANK");
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("--prompt answers in one process"));
 }
 
 TEST_F(Program, ResumesNothingWhereThereIsNoRun) {
