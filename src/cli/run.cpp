@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/error.hpp"
 #include "sticky/comm/mpi_session.hpp"
 #include "sticky/io/run_folder.hpp"
 
@@ -27,6 +28,8 @@ config::Sources run_sources(const RunFlags& flags) {
 int run(const Invoked& invoked, const RunFlags& flags) {
   config::Sources sources = run_sources(flags);
   if (comm::is_under_launcher()) {
+    if (!flags.prompt.empty())
+      fail<ConfigError>("--prompt answers in one process: call it without mpirun or srun");
     const auto mode =
         flags.is_resume ? io::RunFolder::Mode::create_or_resume : io::RunFolder::Mode::create;
     return run_rank(

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "sticky/base/error.hpp"
 
 #include "launch_line.hpp"
 #include "launcher.hpp"
@@ -12,6 +15,18 @@
 #include "terminal.hpp"
 
 namespace sticky::cli {
+namespace {
+
+// srun without PMI gives each of its tasks a world of its own: each would launch the whole job.
+void refuse_lone_tasks(const char* n_tasks) {
+  if (n_tasks == nullptr || std::atoll(n_tasks) <= 1) return;
+  fail<ConfigError>(
+      "srun started {} tasks that know nothing of each other: start them with srun --mpi=pmix, or "
+      "call the launcher form once, outside srun",
+      n_tasks);
+}
+
+}  // namespace
 
 void print_problems(const std::vector<config::Problem>& problems) {
   fmt::print(stderr, "{}\n", config::to_text(problems));
@@ -22,7 +37,8 @@ int start_ranks(const Invoked& invoked,
                 const config::Config& config,
                 const std::string& run_dir,
                 std::vector<std::string> extra) {
-  const bool draws_line = !flags.is_quiet && is_terminal(STDERR_FILENO);
+  refuse_lone_tasks(std::getenv("SLURM_STEP_NUM_TASKS"));
+  const bool draws_line = !flags.is_print_only && !flags.is_quiet && is_terminal(STDERR_FILENO);
   if (draws_line) extra.emplace_back("--no-progress");  // the ranks'; the line is drawn here
   LaunchRequest request{.launcher = config.run.launcher,
                         .mpirun = {},
