@@ -23,6 +23,7 @@
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
 
+#include "lock_view.hpp"
 #include "proc.hpp"
 #include "progress_line.hpp"
 #include "run_files.hpp"
@@ -36,11 +37,14 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr milliseconds kTurn{250};
-constexpr seconds kKillAfter{4};  // mpirun needs up to that long to end its ranks by itself
+constexpr seconds kKillAfter{4};      // mpirun needs up to that long to end its ranks by itself
+constexpr seconds kTeardown{3};       // for the ranks to follow a coordinator that has died,
+constexpr seconds kLongTeardown{15};  // and one that has said all it had to
 constexpr int kEndedEarly = 4;
+constexpr int kDidNotStart = 5;
 constexpr int kNotStarted = 127;  // as a shell says it
 
-// What tells one summary.json from another that a later run put in its place.
+// What tells one file from another that a later run put in its place.
 struct FileIdentity {
   std::filesystem::file_time_type written;
   std::uintmax_t size = 0;
@@ -52,6 +56,31 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
   FileIdentity identity{std::filesystem::last_write_time(path, error),
                         std::filesystem::file_size(path, error)};
   return error ? std::nullopt : std::optional(identity);
+}
+
+// A file of the run folder, watched for being written in this launch.
+class WatchedFile {
+ public:
+  WatchedFile(const std::string& run_dir, const char* name)
+      : path_((std::filesystem::path(run_dir) / name).string()),
+        before_(identity_of(path_)) {}
+  [[nodiscard]] bool is_new() const {
+    const auto now = identity_of(path_);
+    return now && now != before_;
+  }
+
+ private:
+  std::string path_;
+  std::optional<FileIdentity> before_;
+};
+
+std::string token_of(const std::optional<LockView>& lock) {
+  return lock ? lock->token : "";
+}
+
+i64 own_start_ticks() {
+  const auto stat = stat_of(getpid());
+  return stat ? stat->start_ticks : 0;
 }
 
 // Between fork and exec: async-signal-safe calls only.
@@ -70,8 +99,10 @@ class Launcher {
   explicit Launcher(const Launch& launch)
       : launch_(launch),
         signals_({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD}),
-        summary_path_((std::filesystem::path(launch.run_dir) / "summary.json").string()),
-        summary_before_(identity_of(summary_path_)),
+        summary_(launch.run_dir, "summary.json"),
+        job_(launch.run_dir, "job.json"),
+        status_(launch.run_dir, "status.json"),
+        token_before_(token_of(lock_of(launch.run_dir))),
         living_(STDERR_FILENO) {}
 
   int run() {
@@ -82,6 +113,7 @@ class Launcher {
       while (const auto signal = signals_.next())
         on_signal(*signal);
       reap();
+      watch_coordinator();
       drain_if_wanted();
       kill_if_late();
       if (launch_.draws_line) draw();
@@ -129,17 +161,34 @@ class Launcher {
       say("stopping: what runs is finished, the rest waits for a resume (once more: stop now)");
     } else {
       say("stopping now");
-      kill(-mpirun_, n_stop_signals_ == 2 ? SIGTERM : SIGKILL);
-      if (!kill_at_) kill_at_ = clock_.now() + kKillAfter;
+      end_ranks(n_stop_signals_ == 2 ? SIGTERM : SIGKILL);
     }
+  }
+
+  // Only one that this launch can have started: another launch may hold the folder.
+  void watch_coordinator() {
+    if (!coordinator_) {
+      const auto lock = lock_of(launch_.run_dir);
+      if (!lock || lock->token == token_before_) return;
+      if (lock->is_local && lock->start_ticks < own_start_ticks()) return;
+      coordinator_ = lock;
+    }
+    if (!coordinator_->is_local || is_holder_alive(*coordinator_)) return;
+    if (!coordinator_gone_) coordinator_gone_ = clock_.now();
+    const seconds patience = summary_.is_new() ? kLongTeardown : kTeardown;
+    if (!kill_at_ && clock_.now() - *coordinator_gone_ >= patience) end_ranks(SIGTERM);
+  }
+
+  void end_ranks(int signal) {
+    kill(-mpirun_, signal);
+    if (!kill_at_) kill_at_ = clock_.now() + kKillAfter;
   }
 
   // The coordinator may not stand yet when the user has already changed their mind: asked again at
   // every turn until it does.
   void drain_if_wanted() {
-    if (n_stop_signals_ == 0 || is_drain_sent_) return;
-    const auto coordinator = coordinator_of(launch_.run_dir);
-    if (coordinator) is_drain_sent_ = kill(*coordinator, SIGUSR1) == 0;
+    if (n_stop_signals_ == 0 || is_drain_sent_ || !coordinator_) return;
+    is_drain_sent_ = kill(coordinator_->is_local ? coordinator_->pid : mpirun_, SIGUSR1) == 0;
   }
 
   void kill_if_late() {
@@ -159,6 +208,7 @@ class Launcher {
     forward_output();
     if (clock_.now() < next_draw_) return;
     next_draw_ = clock_.now() + seconds(1);
+    if (!status_.is_new()) return;  // that of an earlier run
     const auto status = read_status(launch_.run_dir);
     const auto view = status ? view_of(*status) : std::nullopt;
     if (view) living_.show(progress_line(*view, rates_.update(*view)));
@@ -187,15 +237,23 @@ class Launcher {
       log::error("cannot start '{}': is it installed, and in PATH?", launch_.line[0]);
       return 1;
     }
-    if (const auto now = identity_of(summary_path_); now && now != summary_before_) {
+    if (summary_.is_new()) {
       const auto summary = read_summary(launch_.run_dir);
       const Json* code = summary ? summary->find("exit_code") : nullptr;
       if (code != nullptr && code->is_integer()) return static_cast<int>(code->as_integer());
     }
-    log::error(
-        "the run ended before its summary was written; what was answered is kept. Go on with: {}",
-        resume_line(launch_.run_dir));
-    return kEndedEarly;
+    if (job_.is_new() && holds_run(launch_.run_dir)) {
+      log::error(
+          "the run ended before its summary was written; what was answered is kept. Go on with: {}",
+          resume_line(launch_.run_dir));
+      return kEndedEarly;
+    }
+    if (n_stop_signals_ > 0) {
+      log::error("stopped before the run began");
+      return kEndedEarly;
+    }
+    log::error("the run did not start: the reason stands above");
+    return kDidNotStart;
   }
 
   void say(const std::string& text) { living_.print_above(text + "\n"); }
@@ -203,8 +261,12 @@ class Launcher {
   const Launch& launch_;
   SignalQueue signals_;
   SteadyClock clock_;
-  std::string summary_path_;
-  std::optional<FileIdentity> summary_before_;
+  WatchedFile summary_;
+  WatchedFile job_;  // written as soon as the folder is the coordinator's
+  WatchedFile status_;
+  std::string token_before_;
+  std::optional<LockView> coordinator_;
+  std::optional<TimePoint> coordinator_gone_;
   LivingLine living_;
   RateMeter rates_;
   TimePoint next_draw_{};

@@ -14,10 +14,12 @@ struct Launch {
 };
 
 /// Starts the ranks in a process group of their own, turns the first SIGINT, SIGTERM or SIGHUP into
-/// a drain (SIGUSR1 to the coordinator) and the second into an end right now, and waits. Whatever
-/// ended it, no process it started is alive afterwards: orphans of mpirun become its own children
-/// and are killed. Gives the run's exit code: that of the summary.json this run wrote, else 4; 1
-/// when nothing could be started.
+/// a drain (SIGUSR1 to the coordinator; to mpirun or srun, which pass it on, when that is on
+/// another host) and the second into an end right now, and waits. A coordinator that dies takes the
+/// others along within seconds. Whatever ended it, no process it started is alive afterwards:
+/// orphans of mpirun become its own children and are killed. Gives the run's exit code: that of the
+/// summary.json this run wrote; else 4 when there is something to go on with or the user stopped
+/// it, 5 when the run did not start, 1 when there is no such launcher.
 [[nodiscard]] int launch(const Launch& launch);
 
 }  // namespace sticky::cli

@@ -9,11 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "sticky/comm/local_processes.hpp"
-
-#include "json_fields.hpp"
-#include "run_files.hpp"
-
 namespace sticky::cli {
 namespace {
 
@@ -38,7 +33,9 @@ std::optional<ProcessStat> stat_of(pid_t pid) {
   std::istringstream fields(text.substr(name_end + 1));
   ProcessStat stat;
   std::string skipped;
-  fields >> skipped >> stat.parent;
+  std::string state;
+  fields >> state >> stat.parent;
+  stat.has_ended = state == "Z" || state == "X";
   constexpr int kFieldsBetween = 17;  // fields 5 to 21; the start time is field 22
   for (int i = 0; i < kFieldsBetween; ++i)
     fields >> skipped;
@@ -55,15 +52,6 @@ std::vector<pid_t> children_of(pid_t parent) {
     if (stat && stat->parent == parent) children.push_back(*pid);
   }
   return children;
-}
-
-std::optional<pid_t> coordinator_of(const std::string& run_dir) {
-  const auto lock = read_lock(run_dir);
-  if (!lock || text_at(*lock, "host") != comm::this_process().host) return std::nullopt;
-  const auto pid = static_cast<pid_t>(integer_at(*lock, "pid"));
-  const auto stat = stat_of(pid);
-  const bool is_it = stat && stat->start_ticks == integer_at(*lock, "start_ticks");
-  return is_it ? std::optional(pid) : std::nullopt;
 }
 
 std::string own_path() {

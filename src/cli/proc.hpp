@@ -13,13 +13,11 @@ namespace sticky::cli {
 struct ProcessStat {
   pid_t parent = 0;
   i64 start_ticks = 0;
+  bool has_ended = false;  ///< only waits for its parent to ask for it
 };
 [[nodiscard]] std::optional<ProcessStat> stat_of(pid_t pid);
 
 [[nodiscard]] std::vector<pid_t> children_of(pid_t parent);
-
-/// The coordinator of a run on this host, from the lock of its folder, if that very process lives.
-[[nodiscard]] std::optional<pid_t> coordinator_of(const std::string& run_dir);
 
 /// This program's own file, absolute.
 [[nodiscard]] std::string own_path();

@@ -34,6 +34,7 @@ config::Loaded load_resumed(const RankJob& job) {
 }
 
 int run_rank(const Invoked& invoked, const RankJob& job) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of write(), no death
   // Before MPI, whose threads inherit what is blocked.
   SignalQueue signals({SIGUSR1, SIGTERM, SIGINT});
   int argc = invoked.argc;

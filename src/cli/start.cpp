@@ -11,6 +11,7 @@
 
 #include "launch_line.hpp"
 #include "launcher.hpp"
+#include "lock_view.hpp"
 #include "proc.hpp"
 #include "terminal.hpp"
 
@@ -64,6 +65,12 @@ int start_ranks(const Invoked& invoked,
   if (flags.is_print_only) {
     fmt::print("{}\n", shell_quoted(line));
     return 0;
+  }
+  if (const auto lock = lock_of(run_dir); lock && lock->is_in_use) {
+    fmt::print(stderr,
+               "{}: a run is at work here (process {} on host {}); look at it with: {} --watch\n",
+               run_dir, lock->pid, lock->host, shell_quoted({"stickyinvoc", "status", run_dir}));
+    return 1;
   }
   fmt::print(stderr, "run folder: {}\n", run_dir);
   return launch({.line = line,

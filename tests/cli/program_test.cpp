@@ -177,6 +177,42 @@ TEST_F(Program, ResumesAFolderThatWasNamedFromWhereItWasTyped) {
   EXPECT_EQ(ended.out, "found\n") << ended.err;
 }
 
+TEST_F(Program, DoesNotStartInAFolderWhereARunIsAtWork) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  write("d/lock", R"({"token": "t", "host": "far", "pid": 7, "beat": 99999999999})");
+  const FakeMpirun mpirun("touch started");
+
+  const Ended ended = start("run -i in.jsonl --model m.gguf -o d");
+
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("process 7 on host far"));
+  EXPECT_FALSE(fs::exists("started"));
+}
+
+TEST_F(Program, ALaunchThatDoesNotReachTheFolderHasNotStarted) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  const FakeMpirun mpirun("true");
+
+  const Ended ended = start("run -i in.jsonl --model m.gguf -o d");
+
+  EXPECT_EQ(ended.exit_code, 5);
+  EXPECT_THAT(ended.err, HasSubstr("did not start"));
+  EXPECT_THAT(ended.err, Not(HasSubstr("resume")));
+}
+
+TEST_F(Program, ARunThatBeganAndToldNoEndCanBeGoneOnWith) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  const FakeMpirun mpirun("mkdir d && touch d/job.json d/results.jsonl");
+
+  const Ended ended = start("run -i in.jsonl --model m.gguf -o d");
+
+  EXPECT_EQ(ended.exit_code, 4);
+  EXPECT_THAT(ended.err, HasSubstr("stickyinvoc resume d"));
+}
+
 TEST_F(Program, TellsTasksOfSrunThatKnowNothingOfEachOther) {
   write("in.jsonl", "{\"prompt\": \"a\"}\n");
   write("m.gguf", "");
