@@ -4,6 +4,7 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <unistd.h>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
 #include "sticky/coordinator/coordinator_loop.hpp"
+#include "sticky/coordinator/signs_of_life.hpp"
 #include "sticky/io/input_reader.hpp"
 #include "sticky/io/order.hpp"
 #include "sticky/io/results_log.hpp"
@@ -32,6 +34,7 @@ using coordinator::StopWish;
 
 constexpr int kConfigWrong = 1;
 constexpr int kInputRefused = 2;
+constexpr int kUnfinished = 4;
 constexpr int kFatal = 5;
 
 void print_to_stderr(log::Level /*level*/, std::string_view line) {
@@ -81,11 +84,35 @@ class ProgressPrinter {
   RateMeter rates_;
 };
 
+/// The run was asked to stop while it was still preparing.
+class Stopped : public Error {
+  using Error::Error;
+};
+
+// Asks before every line whether to read on.
+class WatchedInput final : public io::InputReader {
+ public:
+  WatchedInput(std::unique_ptr<io::InputReader> input, std::function<void()> on_line)
+      : input_(std::move(input)),
+        on_line_(std::move(on_line)) {}
+  [[nodiscard]] std::optional<io::InputLine> next() override {
+    on_line_();
+    return input_->next();
+  }
+  [[nodiscard]] i64 bytes_read() const override { return input_->bytes_read(); }
+  [[nodiscard]] i64 bytes_total() const override { return input_->bytes_total(); }
+
+ private:
+  std::unique_ptr<io::InputReader> input_;
+  std::function<void()> on_line_;
+};
+
 class Run {
  public:
   Run(const RankJob& job, const CoordinatorSeat& seat)
       : job_(job),
         seat_(seat),
+        stop_(seat.signals),
         started_(std::time(nullptr)),
         start_(clock_.now()) {}
   Run(const Run&) = delete;
@@ -103,7 +130,9 @@ class Run {
       return answer();
     } catch (const ConfigError& error) {
       return give_up(kConfigWrong, error.what());
-    } catch (const Error& error) {
+    } catch (const Stopped& stopped) {
+      return give_up(kUnfinished, stopped.what());
+    } catch (const std::exception& error) {
       return give_up(kFatal, error.what());
     }
   }
@@ -134,32 +163,44 @@ class Run {
     folder_->write_file("job.json", job.dump_pretty() + "\n");
   }
 
-  Coordinated answer() {
+  // All that may take long before the first word to workers. Nothing: the input is refused.
+  std::optional<coordinator::Work> prepare() {
+    const coordinator::WorkerBeats beats(seat_.transport);
     config::Config& config = loaded_.config;
+    const auto stop_if_asked = [this] {
+      if (stop_.wish() != StopWish::none) throw Stopped("asked to stop before any work began");
+    };
     if (std::ranges::count(config.input.files, "-") > 0)
-      config.input.kept_standard_input = io::keep_standard_input(folder_->path());
+      config.input.kept_standard_input =
+          io::keep_standard_input(folder_->path(), folder_->is_resumed(), stop_if_asked);
     if (config.input.strict) {
-      const InputCheck check = check_input(config, [](const std::string&) {});
-      if (check.n_bad > 0)
-        return give_up(kInputRefused,
-                       fmt::format("input.strict: {} of {} lines are wrong, the first: {}",
-                                   check.n_bad, check.n_lines, check.first_problem));
+      check_ = check_input(
+          config, [](const std::string&) {}, stop_if_asked);
+      if (check_.n_bad > 0) return std::nullopt;
     }
-    coordinator::Work work = make_work();
+    return make_work(stop_if_asked);
+  }
+
+  Coordinated answer() {
+    const coordinator::LockRenewal renewal(*folder_);
+    std::optional<coordinator::Work> work = prepare();
+    if (!work)
+      return give_up(kInputRefused,
+                     fmt::format("input.strict: {} of {} lines are wrong, the first: {}",
+                                 check_.n_bad, check_.n_lines, check_.first_problem));
     const auto results =
         io::ResultsLog::open(folder_->path(), [this] { return folder_->holds_lock(); });
-    StopSignals stop(seat_.signals);
     ProgressPrinter printer(job_.prints_progress);
     const TimePoint run_start = clock_.now();
     has_begun_ = true;
     coordinator::RunOutcome outcome = coordinator::run_coordinator(
-        coordinator_options(), std::move(work),
+        coordinator_options(), *std::move(work),
         {.transport = seat_.transport,
          .processes = seat_.processes,
          .results = *results,
          .folder = *folder_,
          .clock = clock_,
-         .stop_wish = [&] { return stop.wish(); },
+         .stop_wish = [&] { return stop_.wish(); },
          .on_progress = [&](const coordinator::Progress& p) { printer.show(p); }});
     const TimePoint run_end = clock_.now();
     finish_files(outcome);
@@ -167,11 +208,11 @@ class Run {
     return {outcome.exit_code, outcome.may_finalize};
   }
 
-  coordinator::Work make_work() {
+  coordinator::Work make_work(const std::function<void()>& stop_if_asked) {
     coordinator::Work work;
     if (folder_->is_resumed()) {
-      const auto earlier = io::open_input(loaded_.config.input);
-      work.done = io::prepare_resume(folder_->path(), *earlier, job_.retry);
+      WatchedInput earlier(io::open_input(loaded_.config.input), stop_if_asked);
+      work.done = io::prepare_resume(folder_->path(), earlier, job_.retry);
       log::info("resuming: {} results and {} errors stand already", work.done->n_results(),
                 work.done->n_errors());
     }
@@ -247,11 +288,13 @@ class Run {
 
   const RankJob& job_;
   const CoordinatorSeat& seat_;
+  StopSignals stop_;
   SteadyClock clock_;
   i64 started_;
   TimePoint start_;
   config::Loaded loaded_;
   std::unique_ptr<io::RunFolder> folder_;
+  InputCheck check_;
   bool has_begun_ = false;
 };
 
@@ -296,7 +339,7 @@ Coordinated coordinate(const RankJob& job, const CoordinatorSeat& seat) {
   } catch (const ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());
     result = {kConfigWrong, false};
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     result = {kFatal, false};
   }

@@ -37,7 +37,8 @@ std::string judge(const io::InputLine& line,
 }  // namespace
 
 InputCheck check_input(const config::Config& config,
-                       const std::function<void(const std::string&)>& on_problem) {
+                       const std::function<void(const std::string&)>& on_problem,
+                       const std::function<void()>& on_line) {
   const TextModel text(config.worker);
   const auto checkpoint = checkpoint::open_checkpoint(config.worker.state.model);
   const model::ModelSpec spec = model::read_spec(*checkpoint);
@@ -47,6 +48,7 @@ InputCheck check_input(const config::Config& config,
   InputCheck check;
   const auto input = io::open_input(config.input);
   while (const auto line = input->next()) {
+    on_line();
     ++check.n_lines;
     const std::string wrong = judge(*line, intake, context, check);
     if (wrong.empty()) continue;

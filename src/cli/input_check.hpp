@@ -20,7 +20,9 @@ struct InputCheck {
 
 /// Parses, renders and counts every line; loads no weights. `on_problem` gets each bad line:
 /// "FILE:LINE: code: sentence". Throws what opening model or input throws.
-[[nodiscard]] InputCheck check_input(const config::Config& config,
-                                     const std::function<void(const std::string&)>& on_problem);
+[[nodiscard]] InputCheck check_input(
+    const config::Config& config,
+    const std::function<void(const std::string&)>& on_problem,
+    const std::function<void()>& on_line = [] {});
 
 }  // namespace sticky::cli

@@ -13,6 +13,11 @@
 #include "wiring.hpp"
 
 namespace sticky::cli {
+namespace {
+
+constexpr int kFatal = 5;
+
+}  // namespace
 
 config::Loaded load_resumed(const RankJob& job) {
   const auto stored = read_job(job.resumed_dir);
@@ -41,12 +46,18 @@ int run_rank(const Invoked& invoked, const RankJob& job) {
   char** argv = invoked.argv;
   comm::MpiSession session(&argc, &argv);
   RankEnd end;
-  if (session.rank() != 0)
-    end = live_as_worker(session, signals);
-  else if (session.size() == 1)
-    end = live_alone(job, session, signals);
-  else
-    end = live_as_coordinator(job, session, signals);
+  try {
+    if (session.rank() != 0)
+      end = live_as_worker(session, signals);
+    else if (session.size() == 1)
+      end = live_alone(job, session, signals);
+    else
+      end = live_as_coordinator(job, session, signals);
+  } catch (const std::exception& error) {
+    // Said here: what unwinds through the session ends the process without a word.
+    fmt::print(stderr, "rank {}: {}\n", session.rank(), error.what());
+    end = {.exit_code = kFatal, .may_finalize = false};
+  }
   session.finish(end.may_finalize, end.exit_code);
   return end.exit_code;
 }

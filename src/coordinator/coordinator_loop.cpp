@@ -7,9 +7,9 @@
 
 #include "sticky/base/log.hpp"
 #include "sticky/coordinator/coordinator.hpp"
+#include "sticky/coordinator/periodic.hpp"
+#include "sticky/coordinator/signs_of_life.hpp"
 #include "sticky/protocol/transport.hpp"
-
-#include "periodic.hpp"
 
 namespace sticky::coordinator {
 
@@ -17,7 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration kBeatInterval = 1s;
 constexpr Duration kStatusInterval = 1s;
 constexpr Duration kLockInterval = 10s;
 constexpr Duration kProgressInterval = 500ms;
@@ -76,12 +75,6 @@ class Scribe {
   Periodic periodic_;  // last: its thread uses all of the above
 };
 
-// The coordinator lives, whatever its loop does just now.
-void tell_all(protocol::Transport& transport) {
-  for (const protocol::PeerId peer : transport.peers())
-    transport.send(peer, protocol::Beat{});
-}
-
 std::string status_text(const Progress& progress) {
   return to_json(progress).dump_pretty() + "\n";
 }
@@ -128,7 +121,7 @@ RunOutcome run_coordinator(const Options& options, Work work, const Surroundings
                            .input_bytes_total = work.input->bytes_total(),
                            .n_errors_before = work.done ? work.done->n_errors() : 0};
   const auto feed = read_ahead(std::move(work.input), std::move(work.done));
-  Periodic beats(kBeatInterval, [&] { tell_all(around.transport); });
+  const WorkerBeats beats(around.transport);
   RunOutcome outcome;
   {
     Scribe scribe(around.folder, around.clock);

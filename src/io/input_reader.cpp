@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <poll.h>
 #include <set>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -193,7 +194,23 @@ std::unique_ptr<InputReader> open_input(const InputOptions& options) {
   return std::make_unique<FilesReader>(std::move(files), options.max_line_bytes);
 }
 
-std::string keep_standard_input(const std::string& run_dir, bool may_be_kept, int fd) {
+namespace {
+
+// Calls `on_wait` again and again until a read would not block.
+void wait_for_bytes(int fd, const std::function<void()>& on_wait) {
+  constexpr int kPatienceMilliseconds = 100;
+  pollfd wanted{.fd = fd, .events = POLLIN, .revents = 0};
+  do
+    on_wait();
+  while (::poll(&wanted, 1, kPatienceMilliseconds) == 0);
+}
+
+}  // namespace
+
+std::string keep_standard_input(const std::string& run_dir,
+                                bool may_be_kept,
+                                const std::function<void()>& on_wait,
+                                int fd) {
   constexpr std::size_t kPiece = 1U << 20U;
   std::string path = run_dir + "/stdin.jsonl";
   if (may_be_kept && exists(path)) return path;
@@ -201,8 +218,12 @@ std::string keep_standard_input(const std::string& run_dir, bool may_be_kept, in
   File in = File::borrow(fd, std::string(kStandardInput));
   File out = File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC);
   std::vector<char> piece(kPiece);
-  while (const i64 n = in.read(piece))
+  while (true) {
+    wait_for_bytes(fd, on_wait);
+    const i64 n = in.read(piece);
+    if (n == 0) break;
     out.write({piece.data(), static_cast<std::size_t>(n)});
+  }
   out.sync();
   rename_file(temporary, path);
   return path;

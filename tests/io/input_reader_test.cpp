@@ -260,8 +260,10 @@ TEST_F(InputReaderTest, StandardInputIsKeptOnceAndReadFromThere) {
   const int fd = ::open(dir_.write("source", text).c_str(), O_RDONLY);
   ASSERT_GE(fd, 0);
 
-  const std::string kept = keep_standard_input(dir_.path(), false, fd);
-  const std::string again = keep_standard_input(dir_.path(), true, -1);  // -1 cannot be read
+  const std::string kept = keep_standard_input(
+      dir_.path(), false, [] {}, fd);
+  const std::string again = keep_standard_input(
+      dir_.path(), true, [] {}, -1);  // -1 cannot be read
   ::close(fd);
   InputOptions options = test::files({"-"});
   options.kept_standard_input = kept;

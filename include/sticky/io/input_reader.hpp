@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,10 +55,12 @@ class InputReader {
 /// Copies standard input whole, as it comes, to RUN_DIR/stdin.jsonl, so that a resume finds it
 /// again. Gives the path, for InputOptions::kept_standard_input. Where the file is there already
 /// nothing is read, unless `may_be_kept` is false: a new run must not take over what an earlier one
-/// left behind (RunFolder::is_resumed() is the right value). `fd`: where to read. Throws
-/// SystemError.
-[[nodiscard]] std::string keep_standard_input(const std::string& run_dir,
-                                              bool may_be_kept = true,
-                                              int fd = 0);
+/// left behind (RunFolder::is_resumed() is the right value). `on_wait` is called at least ten times
+/// a second; it may end the copy by throwing. `fd`: where to read. Throws SystemError.
+[[nodiscard]] std::string keep_standard_input(
+    const std::string& run_dir,
+    bool may_be_kept = true,
+    const std::function<void()>& on_wait = [] {},
+    int fd = 0);
 
 }  // namespace sticky::io
