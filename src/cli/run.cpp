@@ -50,7 +50,7 @@ int run(const Invoked& invoked, const RunFlags& flags) {
     run_dir = new_run_dir(loaded.config.job, std::time(nullptr));
     extra = {"-o", run_dir};
   }
-  if (holds_run(run_dir) && !flags.is_resume) {
+  if (io::RunFolder::holds_records(run_dir) && !flags.is_resume) {
     fmt::print(stderr, "{} holds a run already. Go on with it: {}\n", run_dir,
                resume_line(run_dir));
     return 1;

@@ -17,7 +17,7 @@ namespace sticky::cli {
 [[nodiscard]] std::optional<Json> read_job(const std::string& run_dir);
 [[nodiscard]] std::optional<Json> read_lock(const std::string& run_dir);
 
-/// Whether a folder holds a run, finished or not: as io::RunFolder judges it, without its lock.
+/// Whether a folder shows a run, finished or not, whatever it has come to.
 [[nodiscard]] bool holds_run(const std::string& run_dir);
 
 /// "runs/<job>-<UTC>" as in runs/claims-20260102T030405Z.

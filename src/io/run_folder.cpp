@@ -14,19 +14,19 @@ namespace sticky::io {
 
 namespace {
 
-bool holds_run(const std::string& dir) {
-  for (const char* name : {"/results.jsonl", "/errors.jsonl", "/summary.json"})
+// Whether a run has got far enough to be gone on with: job.json is the first file of every run.
+bool is_resumable(const std::string& dir) {
+  for (const char* name : {"/job.json", "/results.jsonl", "/errors.jsonl", "/summary.json"})
     if (exists(dir + name)) return true;
   return false;
 }
 
 void check_mode(const std::string& dir, RunFolder::Mode mode) {
-  const bool has_run = holds_run(dir);
-  if (mode == RunFolder::Mode::create && has_run)
+  if (mode == RunFolder::Mode::create && RunFolder::holds_records(dir))
     fail<ConfigError>("{}: the folder holds a run already; go on with it: stickyinvoc resume {}",
                       dir, dir);
-  if (mode == RunFolder::Mode::resume && !has_run)
-    fail<ConfigError>("{}: holds no run to resume (no results.jsonl, errors.jsonl or summary.json)",
+  if (mode == RunFolder::Mode::resume && !is_resumable(dir))
+    fail<ConfigError>("{}: holds no run to resume (no job.json, results.jsonl or errors.jsonl)",
                       dir);
 }
 
@@ -35,7 +35,7 @@ class LockedFolder final : public RunFolder {
   LockedFolder(std::string dir, Mode mode)
       : dir_(std::move(dir)),
         lock_(dir_ + "/lock"),
-        is_resumed_(holds_run(dir_)) {
+        is_resumed_(mode == Mode::resume || holds_records(dir_)) {
     check_mode(dir_, mode);  // again: another run may have come and gone before the lock was ours
     log_.emplace(File::open(dir_ + "/run.log", O_WRONLY | O_CREAT | O_APPEND));
   }
@@ -78,6 +78,15 @@ class LockedFolder final : public RunFolder {
 };
 
 }  // namespace
+
+bool RunFolder::holds_records(const std::string& dir) {
+  for (const char* name : {"results.jsonl", "errors.jsonl", "superseded.jsonl"}) {
+    std::error_code error;
+    const auto n_bytes = std::filesystem::file_size(std::filesystem::path(dir) / name, error);
+    if (!error && n_bytes > 0) return true;
+  }
+  return false;
+}
 
 std::unique_ptr<RunFolder> RunFolder::open(const std::string& dir, Mode mode) {
   check_mode(dir, mode);

@@ -39,9 +39,9 @@ TEST(RunFolder, IsMadeWithItsParentsAndUnlockedAtTheEnd) {
 }
 
 TEST(RunFolder, ARunIsNotOverwrittenAndTheWayToResumeItIsTold) {
-  for (const char* file : {"results.jsonl", "errors.jsonl", "summary.json"}) {
+  for (const char* file : {"results.jsonl", "errors.jsonl", "superseded.jsonl"}) {
     const test::TempDir dir;
-    dir.write(file, "");
+    dir.write(file, "{}\n");
     try {
       (void)RunFolder::open(dir.path(), Mode::create);
       FAIL() << "expected ConfigError";
@@ -62,11 +62,28 @@ TEST(RunFolder, AFolderWithOtherFilesIsNoRun) {
   EXPECT_FALSE(std::filesystem::exists(dir / "none"));
 }
 
+TEST(RunFolder, ARunThatWasRefusedBeforeAnyWorkCanBeRepeated) {
+  const test::TempDir dir;
+  // What input.strict leaves behind, and what a kill leaves before the first record.
+  for (const char* file : {"job.json", "run.log", "stdin.jsonl", "summary.json", "results.jsonl"}) {
+    dir.write(file, "");
+    EXPECT_FALSE(RunFolder::open(dir.path(), Mode::create)->is_resumed()) << file;
+    EXPECT_FALSE(RunFolder::open(dir.path(), Mode::create_or_resume)->is_resumed()) << file;
+  }
+}
+
+TEST(RunFolder, ARunThatWasKilledBeforeItsFirstRecordCanBeResumed) {
+  const test::TempDir dir;
+  dir.write("job.json", "{}");
+
+  EXPECT_TRUE(RunFolder::open(dir.path(), Mode::resume)->is_resumed());
+}
+
 TEST(RunFolder, CreateOrResumeDoesWhatIsThere) {
   const test::TempDir dir;
   EXPECT_FALSE(RunFolder::open(dir.path(), Mode::create_or_resume)->is_resumed());
 
-  dir.write("results.jsonl", "");
+  dir.write("results.jsonl", "{}\n");
   EXPECT_TRUE(RunFolder::open(dir.path(), Mode::create_or_resume)->is_resumed());
   EXPECT_TRUE(RunFolder::open(dir.path(), Mode::resume)->is_resumed());
 }

@@ -20,14 +20,19 @@ namespace sticky::io {
 class RunFolder {
  public:
   enum class Mode {
-    create,  ///< ConfigError with the resume line when the folder holds a run already
-    resume,  ///< ConfigError when it holds none
-    create_or_resume,
+    create,            ///< ConfigError with the resume line when the folder holds records
+    resume,            ///< ConfigError when no run ever began in it
+    create_or_resume,  ///< resumes when it holds records
   };
   /// Makes the folder and takes the lock: ConfigError naming host, pid and age of the holder while
-  /// another one is in use. A folder holds a run when results.jsonl, errors.jsonl or summary.json
-  /// stands in it; one that is refused is not touched.
+  /// another one is in use. A folder that is refused is not touched.
+  ///
+  /// So a run that was refused before any work (a summary, no record) can be repeated in its folder
+  /// once the user has put its input right, and one that was killed at any moment after job.json
+  /// was written can be resumed; killed before that, it has left nothing and is started again.
   static std::unique_ptr<RunFolder> open(const std::string& dir, Mode mode);
+  /// Whether a byte of work stands in results.jsonl, errors.jsonl or superseded.jsonl.
+  [[nodiscard]] static bool holds_records(const std::string& dir);
 
   RunFolder() = default;
   RunFolder(const RunFolder&) = delete;
