@@ -21,6 +21,10 @@ RequestError make_error(std::string code, std::string message, std::string param
           .custom_id = {}};
 }
 
+const char* prompt_param_of(const request::Request& request) {
+  return request.endpoint == request::Endpoint::chat ? "messages" : "prompt";
+}
+
 // The first id that the embedding has no row for, if any.
 const i32* first_outside(const std::vector<i32>& ids, i64 vocab) {
   const auto at = std::ranges::find_if(ids, [&](i32 id) { return id < 0 || id >= vocab; });
@@ -44,15 +48,27 @@ std::variant<Accepted, Rejected> Intake::accept(std::string_view line) const {
     return Rejected{make_error("invalid_json_line", error.what(), ""), Json()};
   }
   auto parsed = request::parse_request(json, defaults_);
-  if (auto* error = std::get_if<RequestError>(&parsed)) return Rejected{std::move(*error), Json()};
+  if (auto* error = std::get_if<RequestError>(&parsed))
+    return Rejected{std::move(*error), request::row_of(json)};
   auto& request = std::get<request::Request>(parsed);
-  auto made = prompts_->make(request);
+  auto made = make_prompt(request);
   if (auto* error = std::get_if<RequestError>(&made))
     return Rejected{std::move(*error), request.row};
   auto& prompt = std::get<Prompt>(made);
   if (auto error = objection(request, prompt.token_ids))
     return Rejected{std::move(*error), request.row};
   return Accepted{std::move(request), std::move(prompt)};
+}
+
+// Whatever a text does to the template or the tokenizer (a limit of a pattern, of memory) is the
+// request's own fault, and no reason for the worker to end.
+std::variant<Prompt, RequestError> Intake::make_prompt(const request::Request& request) const {
+  try {
+    return prompts_->make(request, prompts_->most_bytes_of(limits_.context));
+  } catch (const std::exception& error) {
+    return make_error("invalid_request", fmt::format("the prompt cannot be made: {}", error.what()),
+                      prompt_param_of(request));
+  }
 }
 
 std::optional<RequestError> Intake::objection(const request::Request& request,
@@ -63,7 +79,7 @@ std::optional<RequestError> Intake::objection(const request::Request& request,
         fmt::format("the model \"{}\" is not served here: this run's state is \"{}\" ({})",
                     *request.model, state_.name, state_.model),
         "model");
-  const char* prompt_param = request.endpoint == request::Endpoint::chat ? "messages" : "prompt";
+  const char* prompt_param = prompt_param_of(request);
   if (token_ids.empty())
     return make_error("invalid_request", "the prompt has no tokens: at least one is needed",
                       prompt_param);

@@ -1,8 +1,11 @@
 #include "sticky/worker/prompt.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
 
@@ -83,11 +86,33 @@ RequestError invalid(std::string message, std::string param) {
           .custom_id = {}};
 }
 
+std::optional<RequestError> length_objection(const std::string& text,
+                                             i64 max_bytes,
+                                             std::string param) {
+  const auto n_bytes = static_cast<i64>(text.size());
+  if (n_bytes <= max_bytes) return std::nullopt;
+  return RequestError{
+      .code = "context_length_exceeded",
+      .message = fmt::format("the prompt has {} bytes: more tokens than fit (state.context), even "
+                             "if each were the longest there is",
+                             n_bytes),
+      .param = std::move(param),
+      .custom_id = {}};
+}
+
+i64 longest_piece_of(const tokenizer::Tokenizer& tokenizer) {
+  std::size_t longest = 1;
+  for (i64 id = 0; id < tokenizer.vocab_size(); ++id)
+    longest = std::max(longest, tokenizer.piece(static_cast<i32>(id)).size());
+  return static_cast<i64>(longest);
+}
+
 }  // namespace
 
 PromptMaker::PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& options)
     : files_(&files),
-      options_(options) {
+      options_(options),
+      longest_piece_(longest_piece_of(*files.tokenizer)) {
   if (!options.template_file.empty())
     template_ = chat::ChatTemplate::compile(read_template(options.template_file));
   else if (files.chat_template)
@@ -96,12 +121,19 @@ PromptMaker::PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& o
     template_reads_parts_ = reads_parts(*template_, template_variables(files.special, Json()));
 }
 
-std::variant<Prompt, RequestError> PromptMaker::make(const request::Request& request) const {
-  if (request.endpoint == request::Endpoint::chat) return chat_prompt(request);
-  return completion_prompt(request);
+std::variant<Prompt, RequestError> PromptMaker::make(const request::Request& request,
+                                                     i64 max_bytes) const {
+  if (request.endpoint == request::Endpoint::chat) return chat_prompt(request, max_bytes);
+  return completion_prompt(request, max_bytes);
 }
 
-std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Request& request) const {
+i64 PromptMaker::most_bytes_of(i64 n_tokens) const {
+  constexpr i64 kShortening = 4;
+  return n_tokens * longest_piece_ * kShortening;
+}
+
+std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Request& request,
+                                                            i64 max_bytes) const {
   if (!template_)
     return invalid(
         "this model has no chat template: give one by chat.template, or use /v1/completions",
@@ -127,6 +159,7 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
   if (rendered.dropped_message >= 0 && options_.content != "hf")
     return invalid("the chat template leaves this message out: does it know its role?",
                    fmt::format("messages[{}]", rendered.dropped_message));
+  if (auto error = length_objection(rendered.text, max_bytes, "messages")) return *error;
   const tokenizer::EncodeOptions encode;  // the template writes BOS itself: one BOS, never two
   Prompt prompt;
   prompt.token_ids = options_.special_tokens_in_content
@@ -137,13 +170,15 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
   return prompt;
 }
 
-Prompt PromptMaker::completion_prompt(const request::Request& request) const {
+std::variant<Prompt, RequestError> PromptMaker::completion_prompt(const request::Request& request,
+                                                                  i64 max_bytes) const {
   if (const auto* ids = std::get_if<std::vector<i32>>(&request.prompt))
-    return {.text = {}, .token_ids = *ids};
+    return Prompt{.text = {}, .token_ids = *ids};
   const auto& text = std::get<std::string>(request.prompt);
-  return {.text = text,
-          .token_ids =
-              files_->tokenizer->encode(text, {.add_special_tokens = request.add_special_tokens})};
+  if (auto error = length_objection(text, max_bytes, "prompt")) return *error;
+  return Prompt{.text = text,
+                .token_ids = files_->tokenizer->encode(
+                    text, {.add_special_tokens = request.add_special_tokens})};
 }
 
 }  // namespace sticky::worker

@@ -33,6 +33,8 @@ class WorkerLoop {
  private:
   enum class Leaving { no, after_work, now };
 
+  void live();
+  void fail(std::string reason);
   void listen(Duration patience);
   void hear(protocol::Message& message);
   void create_state(const protocol::Welcome& welcome);
@@ -65,6 +67,17 @@ WorkerEnd WorkerLoop::run() {
                        .start_ticks = around_.self.start_ticks,
                        .pid_namespace = around_.self.pid_namespace,
                        .device = around_.device});
+  try {
+    live();
+  } catch (const std::exception& e) {
+    fail(e.what());
+  }
+  heartbeat_.reset();
+  flush();
+  return end_;
+}
+
+void WorkerLoop::live() {
   while (is_at_work()) {
     const bool is_idle = vitals_.n_held == 0;
     listen(is_idle ? kIdlePatience : Duration{});
@@ -74,9 +87,13 @@ WorkerEnd WorkerLoop::run() {
     if (leaving_ == Leaving::after_work && vitals_.n_held == 0) break;
   }
   if (!is_over_) leave();
-  heartbeat_.reset();
-  flush();
-  return end_;
+}
+
+// The state is of no use any more. What is held goes back with this word.
+void WorkerLoop::fail(std::string reason) {
+  is_over_ = end_.has_failed = true;
+  end_.reason = std::move(reason);
+  send(protocol::StateFailed{end_.reason});
 }
 
 // The process is about to end: what was said last must be on its way.
@@ -140,9 +157,7 @@ void WorkerLoop::create_state(const protocol::Welcome& welcome) {
     vitals_.is_loading = false;
     service_ = std::move(service);
   } catch (const std::exception& e) {
-    is_over_ = end_.has_failed = true;
-    end_.reason = e.what();
-    send(protocol::StateFailed{end_.reason});
+    fail(e.what());
     return;
   }
   const Duration took = around_.clock.now() - begin;
@@ -159,9 +174,7 @@ void WorkerLoop::work() {
     vitals_.n_steps = service_->n_steps();
     vitals_.n_held = service_->n_held();
   } catch (const std::exception& e) {
-    is_over_ = end_.has_failed = true;
-    end_.reason = e.what();
-    send(protocol::StateFailed{end_.reason});
+    fail(e.what());
   }
 }
 
@@ -222,7 +235,11 @@ void WorkerLoop::leave() {
 }  // namespace
 
 WorkerEnd run_worker(const Surroundings& surroundings) {
-  return WorkerLoop(surroundings).run();
+  try {
+    return WorkerLoop(surroundings).run();
+  } catch (const std::exception& e) {
+    return {.reason = e.what(), .may_finalize = false, .has_failed = true};
+  }
 }
 
 }  // namespace sticky::worker

@@ -1,9 +1,91 @@
 #include "sticky/worker/intake.hpp"
 
+#include <new>
+
 #include <gtest/gtest.h>
+
+#include "sticky/base/error.hpp"
 
 namespace sticky::worker {
 namespace {
+
+// One token a byte, unless the text is one of those that make it fail. Pieces of 1 byte, but one of
+// 3.
+class FragileTokenizer final : public tokenizer::Tokenizer {
+ public:
+  [[nodiscard]] std::vector<i32> encode(std::string_view text,
+                                        const tokenizer::EncodeOptions&) const override {
+    ++n_encoded;
+    if (text == "limit") fail<Error>("a pattern ran into its match limit");
+    if (text == "memory") throw std::bad_alloc();
+    return std::vector<i32>(text.size(), 1);
+  }
+  [[nodiscard]] std::vector<i32> encode_with_content(
+      std::string_view text,
+      std::span<const tokenizer::ByteRange>,
+      const tokenizer::EncodeOptions& options) const override {
+    return encode(text, options);
+  }
+  [[nodiscard]] std::string piece(i32 id) const override { return id == 5 ? "abc" : "a"; }
+  [[nodiscard]] std::string decode(std::span<const i32> ids, bool) const override {
+    return std::string(ids.size(), 'a');
+  }
+  [[nodiscard]] i64 vocab_size() const override { return 10; }
+  [[nodiscard]] std::optional<i32> id_of(std::string_view) const override { return std::nullopt; }
+  [[nodiscard]] bool is_special(i32) const override { return false; }
+
+  mutable i64 n_encoded = 0;
+};
+
+class FragileIntakeTest : public testing::Test {
+ protected:
+  FragileIntakeTest() {
+    auto tokenizer = std::make_unique<FragileTokenizer>();
+    tokenizer_ = tokenizer.get();
+    files_.tokenizer = std::move(tokenizer);
+    files_.chat_template = "{% for m in messages %}{{ m['content'] }}{% endfor %}";
+  }
+  std::variant<Accepted, Rejected> accept(std::string_view line) {
+    const PromptMaker prompts(files_, {});
+    return Intake(prompts, {}, {.vocab = 10, .context = 8}).accept(line);
+  }
+  const FragileTokenizer* tokenizer_ = nullptr;
+  tokenizer::TextFiles files_;
+};
+
+TEST_F(FragileIntakeTest, ATextThatTheTokenizerCannotTakeIsThatRequestsOwnFault) {
+  for (const char* line : {R"({"prompt":"limit","k":1})", R"({"prompt":"memory","k":1})",
+                           R"({"messages":[{"role":"user","content":"limit"}],"k":1})"}) {
+    const auto verdict = accept(line);
+    const auto* rejected = std::get_if<Rejected>(&verdict);
+    ASSERT_NE(rejected, nullptr) << line;
+    EXPECT_EQ(rejected->error.code, "invalid_request");
+    EXPECT_EQ(rejected->error.param, line[2] == 'p' ? "prompt" : "messages");
+    EXPECT_EQ(rejected->row.dump(), R"({"k":1})");
+  }
+}
+
+// 8 tokens of 3 bytes, which a normalizer might have shortened fourfold: 96 bytes.
+TEST_F(FragileIntakeTest, ATextFarTooLongIsRefusedWithoutEncodingIt) {
+  const auto line = [](std::size_t n) { return R"({"prompt":")" + std::string(n, 'a') + "\"}"; };
+  const auto code = [](const std::variant<Accepted, Rejected>& verdict) {
+    return std::get<Rejected>(verdict).error.code;
+  };
+
+  EXPECT_EQ(code(accept(line(96))), "context_length_exceeded");
+  EXPECT_EQ(tokenizer_->n_encoded, 1);
+  EXPECT_EQ(code(accept(line(97))), "context_length_exceeded");
+  EXPECT_EQ(
+      code(accept(R"({"messages":[{"role":"user","content":")" + std::string(97, 'a') + "\"}]}")),
+      "context_length_exceeded");
+  EXPECT_EQ(tokenizer_->n_encoded, 1);
+}
+
+TEST_F(FragileIntakeTest, TheColumnsOfALineThatIsNoRequestAreKept) {
+  const auto verdict = accept(R"({"prompt":"a","temperature":"hot","city":"Bern"})");
+
+  EXPECT_EQ(std::get<Rejected>(verdict).row.dump(), R"({"city":"Bern"})");
+}
 
 class IntakeTest : public testing::Test {
  protected:

@@ -40,6 +40,8 @@ class Intake {
   [[nodiscard]] std::variant<Accepted, Rejected> accept(std::string_view line) const;
 
  private:
+  [[nodiscard]] std::variant<Prompt, request::RequestError> make_prompt(
+      const request::Request& request) const;
   [[nodiscard]] std::optional<request::RequestError> objection(
       const request::Request& request, const std::vector<i32>& token_ids) const;
   [[nodiscard]] bool is_served(std::string_view model) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <variant>
@@ -27,21 +28,28 @@ class PromptMaker {
   /// chat::TemplateError when it (or the model's own) cannot be compiled.
   PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& options);
 
-  /// A failure is the request's own: invalid_request with the parameter at fault.
+  /// A failure is the request's own: invalid_request with the parameter at fault, or
+  /// context_length_exceeded, before a token is made, for a text of more than max_bytes.
   [[nodiscard]] std::variant<Prompt, request::RequestError> make(
-      const request::Request& request) const;
+      const request::Request& request, i64 max_bytes = std::numeric_limits<i64>::max()) const;
+  /// A text of more bytes has more than n_tokens tokens: n_tokens x the longest piece x 4. The 4
+  /// is for normalizers that shorten a text: composing characters (NFC) makes it 3 times shorter
+  /// at most. Only runs of blanks beside special tokens that eat them could still be longer.
+  [[nodiscard]] i64 most_bytes_of(i64 n_tokens) const;
   /// Whether chat requests can be answered at all.
   [[nodiscard]] bool has_chat_template() const { return template_.has_value(); }
 
  private:
   [[nodiscard]] std::variant<Prompt, request::RequestError> chat_prompt(
-      const request::Request& request) const;
-  [[nodiscard]] Prompt completion_prompt(const request::Request& request) const;
+      const request::Request& request, i64 max_bytes) const;
+  [[nodiscard]] std::variant<Prompt, request::RequestError> completion_prompt(
+      const request::Request& request, i64 max_bytes) const;
 
   const tokenizer::TextFiles* files_;
   ChatOptions options_;
   std::optional<chat::ChatTemplate> template_;  // none: the model has none, chat requests fail
   bool template_reads_parts_ = false;           // it loops over content itself
+  i64 longest_piece_ = 1;                       // bytes
 };
 
 }  // namespace sticky::worker
