@@ -3,9 +3,11 @@
 #include <chrono>
 #include <utility>
 
+#include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
 #include "sticky/coordinator/coordinator.hpp"
 #include "sticky/protocol/codec.hpp"
+#include "sticky/request/request.hpp"
 #include "sticky/request/response.hpp"
 
 namespace sticky::coordinator {
@@ -19,6 +21,15 @@ double seconds_between(TimePoint from, TimePoint to) {
 i64 unix_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+// The columns of a line beside its request; null where it is no JSON object.
+Json row_in(std::string_view payload) {
+  try {
+    return request::row_of(Json::parse(payload));
+  } catch (const FormatError&) {
+    return {};
+  }
 }
 
 const char* name_of(Reactor::Phase phase) {
@@ -92,7 +103,8 @@ void Coordinator::record_bad_line(const io::InputLine& line) {
                                .arithmetic = "",
                                .attempts = 0,
                                .created = unix_seconds()};
-  append(true, request::error_record(error, origin, {}, request::status_code_of(error.code)));
+  append(true, request::error_record(error, origin, row_in(line.payload),
+                                     request::status_code_of(error.code)));
   ++counts_.n_errors;
 }
 
@@ -127,7 +139,8 @@ void Coordinator::act_on(RecordFailure& action) {
                                .arithmetic = "",
                                .attempts = action.attempts,
                                .created = unix_seconds()};
-  append(true, request::error_record(error, origin, {}, request::status_code_of(error.code)));
+  append(true, request::error_record(error, origin, row_in(invocation.payload),
+                                     request::status_code_of(error.code)));
   log::warning("{}:{}: in flight in {} deaths of workers, recorded as failed", invocation.file,
                invocation.line, action.attempts);
   kept_.erase(action.id);

@@ -32,18 +32,22 @@ struct Shared {
   bool has_thread_ended = false;
 };
 
-// Up to kStepLines more lines; outside the lock, for a read may take long.
+// Up to kStepLines more lines, fewer where they are long; outside the lock, for a read may take
+// long.
 Portion read_some(Shared& shared) {
   Portion step;
+  i64 n_bytes = 0;
   try {
-    while (step.lines.size() < kStepLines && !step.has_ended) {
+    while (step.lines.size() < kStepLines && n_bytes < kAheadBytes && !step.has_ended) {
       auto line = shared.input->next();
-      if (!line)
+      if (!line) {
         step.has_ended = true;
-      else if (shared.done && shared.done->take(*line))
+      } else if (shared.done && shared.done->take(*line)) {
         ++step.n_done_before;
-      else
+      } else {
+        n_bytes += size_of(*line);
         step.lines.push_back(std::move(*line));
+      }
       if (step.n_done_before >= static_cast<i64>(kAheadLines)) break;
     }
   } catch (const Error& e) {

@@ -37,6 +37,22 @@ Json to_json(const Loss& loss) {
                        {"returned", loss.n_returned}});
 }
 
+namespace {
+
+// Over the run so far.
+Json rates_of(const Progress& progress) {
+  const auto per_second = [&](i64 n) {
+    return progress.seconds > 0.0 ? static_cast<double>(n) / progress.seconds : 0.0;
+  };
+  constexpr double kSecondsPerMinute = 60.0;
+  const i64 n_requests = progress.counts.n_results + progress.counts.n_errors;
+  return Json::object({{"requests_per_minute", kSecondsPerMinute * per_second(n_requests)},
+                       {"prompt_tokens_per_second", per_second(progress.prompt_tokens)},
+                       {"completion_tokens_per_second", per_second(progress.completion_tokens)}});
+}
+
+}  // namespace
+
 Json to_json(const Progress& progress) {
   Json workers = Json::array(), losses = Json::array();
   for (const WorkerStatus& worker : progress.workers)
@@ -51,6 +67,7 @@ Json to_json(const Progress& progress) {
                        {"input_bytes_total", progress.input_bytes_total},
                        {"prompt_tokens", progress.prompt_tokens},
                        {"completion_tokens", progress.completion_tokens},
+                       {"rates", rates_of(progress)},
                        {"workers", std::move(workers)},
                        {"losses", std::move(losses)}});
 }
