@@ -18,6 +18,8 @@ constexpr Duration kTick = 100ms;
 // Results that wait to be written: above the first nothing is dispatched, below the second again.
 constexpr i64 kJournalHigh = 65536;
 constexpr i64 kJournalLow = kJournalHigh / 2;
+constexpr i64 kJournalHighBytes = 256 << 20;
+constexpr i64 kJournalLowBytes = kJournalHighBytes / 2;
 
 PeerId peer_of(WorkerId worker) {
   return {worker.value};
@@ -176,8 +178,10 @@ void Coordinator::look_around() {
       break;
   }
   const i64 n_queued = around_.results.n_queued();
-  if (n_queued > kJournalHigh || n_queued < kJournalLow) {
-    if (std::exchange(is_journal_pressed_, n_queued > kJournalHigh) != is_journal_pressed_)
+  const i64 n_bytes = around_.results.n_queued_bytes();
+  const bool is_high = n_queued > kJournalHigh || n_bytes > kJournalHighBytes;
+  if (is_high || (n_queued < kJournalLow && n_bytes < kJournalLowBytes)) {
+    if (std::exchange(is_journal_pressed_, is_high) != is_journal_pressed_)
       tell(JournalPressed{is_journal_pressed_});
   }
   if (journal_failure_.empty() && !is_lock_lost_) {

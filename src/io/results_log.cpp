@@ -118,6 +118,7 @@ class ThreadedLog final : public ResultsLog {
   }
 
   void append(bool is_error, std::string record) override {
+    n_queued_bytes_.fetch_add(static_cast<i64>(record.size()));
     {
       const std::lock_guard lock(mutex_);
       queue_.emplace_back(is_error, std::move(record));
@@ -127,6 +128,7 @@ class ThreadedLog final : public ResultsLog {
   }
 
   [[nodiscard]] i64 n_queued() const override { return n_queued_.load(); }
+  [[nodiscard]] i64 n_queued_bytes() const override { return n_queued_bytes_.load(); }
 
   void flush() override {
     std::unique_lock lock(mutex_);
@@ -184,6 +186,9 @@ class ThreadedLog final : public ResultsLog {
       journals_[is_error ? 1 : 0].add(record);
     for (Journal& journal : journals_)
       n_queued_.fetch_sub(journal.write_pending(error));
+    if (!error.empty()) return;
+    for (const auto& [is_error, record] : batch)
+      n_queued_bytes_.fetch_sub(static_cast<i64>(record.size()));
   }
 
   void sync(std::string& error) {
@@ -196,6 +201,7 @@ class ThreadedLog final : public ResultsLog {
   std::array<Journal, 2> journals_;  // results, errors; only the thread touches them
   std::function<bool()> may_write_;
   std::atomic<i64> n_queued_{0};
+  std::atomic<i64> n_queued_bytes_{0};
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable has_work_;
   std::condition_variable has_flushed_;

@@ -53,6 +53,7 @@ TEST(ResultsLog, LinesStandWholeAndInOrderEachInItsFile) {
   log->flush();
 
   EXPECT_EQ(log->n_queued(), 0);
+  EXPECT_EQ(log->n_queued_bytes(), 0);
   EXPECT_EQ(log->failure(), "");
   EXPECT_EQ(test::read_file(dir / "results.jsonl"), results);
   EXPECT_EQ(test::read_file(dir / "errors.jsonl"), errors);
@@ -126,6 +127,7 @@ TEST(ResultsLog, ADeviceWithoutSpaceIsToldByItsName) {
   EXPECT_THAT(log->failure(), HasSubstr("errors.jsonl: No space left on device"));
   EXPECT_EQ(test::read_file(dir / "results.jsonl"), "good\n");
   EXPECT_EQ(log->n_queued(), 1);
+  EXPECT_GE(log->n_queued_bytes(), 3);
 }
 
 TEST(ResultsLog, NothingIsWrittenOnceTheLockIsLost) {

@@ -29,6 +29,8 @@ class ResultsLog {
   virtual void append(bool is_error, std::string record) = 0;
   /// Lines queued and not written: above a bound the caller should stop dispatching.
   [[nodiscard]] virtual i64 n_queued() const = 0;
+  /// Their bytes. A log that writes at once has none.
+  [[nodiscard]] virtual i64 n_queued_bytes() const { return 0; }
   /// Waits until everything queued is written and fsynced. SystemError (failure()) when it cannot.
   virtual void flush() = 0;
   /// Empty while all is well; else why writing stopped ("results.jsonl: No space left on device").
