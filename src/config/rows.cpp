@@ -60,7 +60,7 @@ std::vector<Row> input_and_output() {
        "One bad line refuses the whole input before any model is loaded (exit 2)."},
       {"input.check_model", boolean(), STICKY_FIELD(input.check_model),
        "A request whose `model` is not this state's gets the error `model_mismatch`."},
-      {"input.max_line", size(1024, 0x1p31), STICKY_FIELD(input.max_line_bytes),
+      {"input.max_line", size(1024, 0x1p29), STICKY_FIELD(input.max_line_bytes),
        "A longer line is an error record of its own."},
       {"output.dir", text(), STICKY_FIELD(output.dir),
        "The run folder. Empty: `runs/JOB-UTC` under the current directory."},
