@@ -28,11 +28,13 @@ double per_second(i64 n, double seconds) {
 // Of the whole folder, earlier runs included: results + errors = requests once it is complete.
 Json counts_json(const coordinator::Counts& counts) {
   const i64 n_errors = counts.n_errors_before + counts.n_errors;
-  const i64 n_results = counts.n_done_before - counts.n_errors_before + counts.n_results;
-  return Json::object({{"requests", counts.n_read},
+  const i64 n_results = counts.n_results_before + counts.n_results;
+  // A run that ends before it has read its input knows of no more requests than have records.
+  const i64 n_requests = std::max(counts.n_read, n_results + n_errors);
+  return Json::object({{"requests", n_requests},
                        {"results", n_results},
                        {"errors", n_errors},
-                       {"unanswered", counts.n_read - n_results - n_errors},
+                       {"unanswered", n_requests - n_results - n_errors},
                        {"this_run", coordinator::to_json(counts)}});
 }
 

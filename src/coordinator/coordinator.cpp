@@ -49,6 +49,7 @@ Coordinator::Coordinator(const Options& options,
       now_(start_),
       next_tick_(start_ + kTick),
       reactor_(options, start_) {
+  counts_.n_results_before = texts_.n_results_before;
   counts_.n_errors_before = texts_.n_errors_before;
   for (const PeerId peer : around_.transport.peers())
     tell(WorkerExpected{worker_of(peer)});

@@ -119,6 +119,7 @@ RunOutcome run_coordinator(const Options& options, Work work, const Surroundings
   Coordinator::Texts texts{.worker_options_json = std::move(work.worker_options_json),
                            .state_name = std::move(work.state_name),
                            .input_bytes_total = work.input->bytes_total(),
+                           .n_results_before = work.done ? work.done->n_results() : 0,
                            .n_errors_before = work.done ? work.done->n_errors() : 0};
   const auto feed = read_ahead(std::move(work.input), std::move(work.done));
   const WorkerBeats beats(around.transport);

@@ -5,6 +5,7 @@ namespace sticky::coordinator {
 Json to_json(const Counts& counts) {
   return Json::object({{"read", counts.n_read},
                        {"done_before", counts.n_done_before},
+                       {"results_before", counts.n_results_before},
                        {"errors_before", counts.n_errors_before},
                        {"results", counts.n_results},
                        {"errors", counts.n_errors},

@@ -17,6 +17,7 @@ class Coordinator {
     std::string worker_options_json;
     std::string state_name;
     i64 input_bytes_total = -1;
+    i64 n_results_before = 0;
     i64 n_errors_before = 0;
   };
   /// Everything passed by reference outlives the coordinator.
