@@ -146,9 +146,10 @@ class Run {
       fmt::print(stderr, "run folder: {}\n", dir);
     }
     folder_ = io::RunFolder::open(dir, job_.mode);
-    // A run that goes on has no summary: whoever finds one may trust it.
+    // A run that goes on has neither: whoever finds one may trust it.
     std::error_code ignored;
-    std::filesystem::remove(std::filesystem::path(dir) / "summary.json", ignored);
+    for (const char* name : {"summary.json", "status.json"})
+      std::filesystem::remove(std::filesystem::path(dir) / name, ignored);
     log::set_sink([this](log::Level level, std::string_view line) {
       print_to_stderr(level, line);
       folder_->log_line(line);
@@ -190,6 +191,8 @@ class Run {
                                  check_.n_bad, check_.n_lines, check_.first_problem));
     const auto results =
         io::ResultsLog::open(folder_->path(), [this] { return folder_->holds_lock(); });
+    if (config.run.share == "chain")
+      log::info("load.share = chain: weights are not passed on yet, each worker reads the files");
     ProgressPrinter printer(job_.prints_progress);
     const TimePoint run_start = clock_.now();
     has_begun_ = true;

@@ -57,6 +57,7 @@ std::optional<ProgressView> view_of(const Json& status) {
 }
 
 Rates RateMeter::update(const ProgressView& view) {
+  if (!recent_.empty() && view.seconds < recent_.back().seconds) recent_.clear();  // another run
   if (recent_.empty() || view.seconds > recent_.back().seconds) recent_.push_back(view);
   while (recent_.size() > 2 && recent_[1].seconds <= view.seconds - kWindowSeconds)
     recent_.pop_front();

@@ -45,10 +45,12 @@ std::optional<Json> read_lock(const std::string& run_dir) {
 
 bool holds_run(const std::string& run_dir) {
   std::error_code error;
-  for (const char* name : {"results.jsonl", "errors.jsonl", "summary.json"}) {
+  for (const char* name : {"results.jsonl", "errors.jsonl"}) {
     if (fs::exists(fs::path(run_dir) / name, error)) return true;
   }
-  return false;
+  // One that was refused before any work leaves a summary, and may be repeated.
+  const auto summary = read_summary(run_dir);
+  return summary && summary->find("counts") != nullptr;
 }
 
 std::string new_run_dir(const std::string& job, i64 unix_seconds) {

@@ -67,6 +67,8 @@ RankEnd live_alone(const RankJob& job, comm::MpiSession& session, SignalQueue& s
                                            .signals = signals,
                                            .mpi_library = session.library(),
                                            .mpi_capability = session.capability()});
+  // A worker that was given up may never return.
+  if (!end.may_finalize) session.finish(false, end.exit_code);
   links.coordinator.reset();  // a worker that still listens hears that nobody is there
   worker.join();
   return {end.exit_code, true};

@@ -91,9 +91,9 @@ std::vector<Row> state_and_load() {
        "by "
        "the prefix cache without it."},
       {"load.stage", fixed("none"), nullptr, "Copying models to a node's own disk; comes later."},
-      {"load.share", fixed("each"), nullptr,
-       "Each worker reads the model's files itself. Passing weights on over MPI (`chain`) comes "
-       "later."},
+      {"load.share", choice({"each", "chain"}), STICKY_FIELD(run.share),
+       "Each worker reads the model's files itself; so far also with `chain`, which is to pass "
+       "weights on over MPI."},
   };
 }
 

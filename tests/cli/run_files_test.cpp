@@ -36,6 +36,13 @@ TEST_F(RunFiles, AFolderHoldsARunOnceOneOfItsRecordsStands) {
   EXPECT_TRUE(holds_run(folder_));
 }
 
+TEST_F(RunFiles, ARunThatWasRefusedBeforeAnyWorkIsNone) {
+  write("summary.json", R"({"exit_code": 2, "ending": "failed"})");
+  EXPECT_FALSE(holds_run(folder_));
+  write("summary.json", R"({"exit_code": 0, "counts": {"requests": 3}})");
+  EXPECT_TRUE(holds_run(folder_));
+}
+
 TEST_F(RunFiles, WhatIsNoJsonIsAsGoodAsMissing) {
   EXPECT_FALSE(read_status(folder_));
   write("status.json", "{\"phase\": ");

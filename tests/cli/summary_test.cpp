@@ -28,6 +28,7 @@ coordinator::RunOutcome outcome() {
   out.exit_code = 4;
   out.last.counts = {.n_read = 100,
                      .n_done_before = 40,
+                     .n_results_before = 35,
                      .n_errors_before = 5,
                      .n_results = 50,
                      .n_errors = 6,
