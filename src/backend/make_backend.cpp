@@ -45,15 +45,16 @@ i64 threads_of_environment() {
   return text == nullptr ? 0 : std::max<i64>(0, std::atoll(text));
 }
 
-i64 choose_threads(i64 wanted) {
+i64 choose_threads(i64 wanted, i64 share) {
   constexpr i64 kMost = 1024;
   if (wanted < 0 || wanted > kMost)
     fail<ConfigError>("n_threads = {}: expected 0 (as many as this process may use) to {}", wanted,
                       kMost);
   if (wanted > 0) return wanted;
   const i64 cap = threads_of_environment();
-  const i64 usable = topology::usable_cpus();
-  return std::min(kMost, cap > 0 ? std::min(cap, usable) : usable);
+  i64 n = std::min(kMost, topology::usable_cpus());
+  if (share > 0) n = std::min(n, share);
+  return cap > 0 ? std::min(n, cap) : n;
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ std::unique_ptr<Backend> make_backend(const Options& options) {
     fail<ConfigError>("backend kind = \"{}\": this build has only cpu", options.kind);
   const auto set = choose_instruction_set(options.cpu);
   return std::make_unique<CpuBackend>(set, choose_arithmetic(options.dtype, set),
-                                      choose_threads(options.n_threads));
+                                      choose_threads(options.n_threads, options.max_threads));
 }
 
 }  // namespace sticky::backend

@@ -191,7 +191,7 @@ class Run {
                                  check_.n_bad, check_.n_lines, check_.first_problem));
     const auto results =
         io::ResultsLog::open(folder_->path(), [this] { return folder_->holds_lock(); });
-    if (config.run.share == "chain")
+    if (loaded_.config.run.share == "chain")
       log::info("load.share = chain: weights are not passed on yet, each worker reads the files");
     ProgressPrinter printer(job_.prints_progress);
     const TimePoint run_start = clock_.now();

@@ -22,14 +22,17 @@ namespace {
 constexpr int kOrphaned = 5;
 constexpr const char* kDevice = "cpu";
 
-worker::WorkerEnd work(protocol::Transport& transport, std::function<bool()> is_asked_to_leave) {
+worker::WorkerEnd work(protocol::Transport& transport,
+                       i64 max_threads,
+                       std::function<bool()> is_asked_to_leave) {
   const SteadyClock clock;
   const auto processes = comm::make_local_processes();
   return worker::run_worker({.transport = transport,
                              .processes = *processes,
                              .clock = clock,
                              .make_service =
-                                 [&clock](const worker::Options& options, WorkerId id) {
+                                 [&clock, max_threads](worker::Options options, WorkerId id) {
+                                   options.backend.max_threads = max_threads;
                                    return worker::make_model_service(options, id, clock);
                                  },
                              .self = comm::this_process(),
@@ -60,7 +63,7 @@ RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, Signa
 RankEnd live_alone(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
   comm::InProcessLinks links = comm::make_in_process_links(1);
   std::thread worker(
-      [&transport = *links.workers[0]] { (void)work(transport, [] { return false; }); });
+      [&transport = *links.workers[0]] { (void)work(transport, 0, [] { return false; }); });
   const auto processes = comm::make_local_processes();
   const Coordinated end = coordinate(job, {.transport = *links.coordinator,
                                            .processes = *processes,
@@ -79,7 +82,7 @@ RankEnd live_as_worker(comm::MpiSession& session, SignalQueue& signals) {
   log::debug("{}", binding.message);
   const auto transport = session.open_world();
   bool is_asked = false;
-  const worker::WorkerEnd end = work(*transport, [&] {
+  const worker::WorkerEnd end = work(*transport, binding.n_threads, [&] {
     while (signals.next())
       is_asked = true;
     return is_asked;

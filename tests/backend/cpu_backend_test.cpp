@@ -54,6 +54,12 @@ TEST(MakeBackend, NamesWhatItCannotProvide) {
   EXPECT_THAT(message_of({.n_threads = -1}), testing::HasSubstr("n_threads = -1"));
 }
 
+TEST(MakeBackend, TakesNoMoreThreadsThanItsShare) {
+  EXPECT_THAT(make_backend({.max_threads = 1})->description(), testing::EndsWith("1 thread"));
+  EXPECT_THAT(make_backend({.max_threads = 1, .n_threads = 3})->description(),
+              testing::EndsWith("3 threads"));
+}
+
 TEST(MakeBackend, F32IsOneArithmeticOnEveryInstructionSet) {
   const auto w = uniform(70 * 50, 1);
   const auto scalar = make_backend({.cpu = "scalar", .n_threads = 1});

@@ -14,6 +14,8 @@ struct Options {
   /// Backend::arithmetic() says which.
   std::string dtype = "auto";
   std::string cpu = "auto";  ///< instruction set: auto | scalar | avx2 | avx512 | avx512bf16 | amx
+  i64 max_threads =
+      0;              ///< with n_threads = 0: this rank's share of the node's CPUs; 0: all of them
   i64 n_threads = 0;  ///< 0: as many as this process may use, or OMP_NUM_THREADS if that is fewer
 };
 
