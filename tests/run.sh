@@ -17,7 +17,7 @@ step "build with sanitizers"
 cmake --preset asan > /dev/null
 cmake --build --preset asan
 step "test with sanitizers"
-ctest --preset asan
+ctest --preset asan -j "$(nproc)"
 
 step "build as it ships"
 cmake --preset release > /dev/null
@@ -25,4 +25,4 @@ cmake --build --preset release
 step "each header alone"
 cmake --build build/release --target all_verify_interface_header_sets
 step "test"
-ctest --preset release
+ctest --preset release -j "$(nproc)"
