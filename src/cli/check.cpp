@@ -67,18 +67,21 @@ class Check {
   }
 
   void check_input_lines() {
-    if (loaded_.config.input.files.empty() || !is_model_good_) return;
+    if (loaded_.config.input.files.empty()) return;
     section("input");
+    const auto print = [](const std::string& problem) { fmt::print("  PROBLEM {}\n", problem); };
     try {
-      const InputCheck check = check_input(loaded_.config, [](const std::string& problem) {
-        fmt::print("  PROBLEM {}\n", problem);
-      });
+      const InputCheck check = is_model_good_ ? check_input(loaded_.config, print)
+                                              : check_lines_alone(loaded_.config, print);
       n_bad_lines_ = check.n_bad;
       fmt::print("  requests    {}, {} of them wrong\n", with_commas(check.n_lines),
                  with_commas(check.n_bad));
-      fmt::print("  tokens      {} of prompts (the longest has {}), at most {} of answers\n",
-                 with_commas(check.prompt_tokens), with_commas(check.longest_prompt),
-                 with_commas(check.most_new_tokens));
+      if (is_model_good_)
+        fmt::print("  tokens      {} of prompts (the longest has {}), at most {} of answers\n",
+                   with_commas(check.prompt_tokens), with_commas(check.longest_prompt),
+                   with_commas(check.most_new_tokens));
+      else
+        fmt::print("  tokens      not counted: that needs a good model\n");
     } catch (const Error& error) {
       bad(error.what());
     }

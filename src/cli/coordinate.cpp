@@ -19,6 +19,7 @@
 #include "sticky/io/input_reader.hpp"
 #include "sticky/io/order.hpp"
 #include "sticky/io/results_log.hpp"
+#include "sticky/worker/intake.hpp"
 
 #include "allocation.hpp"
 #include "input_check.hpp"
@@ -222,6 +223,10 @@ class Run {
     work.input = io::open_input(loaded_.config.input);
     work.worker_options_json = worker_options().dump();
     work.state_name = loaded_.config.worker.state.name;
+    if (!loaded_.config.worker.check_model)
+      work.serves = [state = loaded_.config.worker.state](std::string_view model) {
+        return worker::is_served(state, model);
+      };
     return work;
   }
 

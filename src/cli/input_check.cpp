@@ -8,6 +8,7 @@
 #include "sticky/checkpoint/checkpoint.hpp"
 #include "sticky/io/input_reader.hpp"
 #include "sticky/model/spec.hpp"
+#include "sticky/request/request.hpp"
 #include "sticky/worker/intake.hpp"
 #include "sticky/worker/state_plan.hpp"
 
@@ -34,6 +35,33 @@ std::string judge(const io::InputLine& line,
   return "";
 }
 
+// Why a line cannot be answered by any model; empty: it may.
+std::string judge_alone(const io::InputLine& line, const request::Sampling& defaults) {
+  if (!line.error_code.empty()) return fmt::format("{}: {}", line.error_code, line.error_message);
+  const auto parsed = request::parse_request(Json::parse(line.payload), defaults);
+  const auto* error = std::get_if<request::RequestError>(&parsed);
+  return error != nullptr ? fmt::format("{}: {}", error->code, error->message) : "";
+}
+
+// Reads every line; `judge_line` says what is wrong with it and counts the good ones in `check`.
+template <class Judge, class OnLine>
+void walk(const config::Config& config,
+          InputCheck& check,
+          const Judge& judge_line,
+          const std::function<void(const std::string&)>& on_problem,
+          const OnLine& on_line) {
+  const auto input = io::open_input(config.input);
+  while (const auto line = input->next()) {
+    on_line();
+    ++check.n_lines;
+    const std::string wrong = judge_line(*line);
+    if (wrong.empty()) continue;
+    const std::string problem = fmt::format("{}:{}: {}", line->file, line->line, wrong);
+    if (check.n_bad++ == 0) check.first_problem = problem;
+    on_problem(problem);
+  }
+}
+
 }  // namespace
 
 InputCheck check_input(const config::Config& config,
@@ -46,16 +74,19 @@ InputCheck check_input(const config::Config& config,
   const worker::Intake intake(text.prompts(), config.worker,
                               {.vocab = spec.vocab, .context = context});
   InputCheck check;
-  const auto input = io::open_input(config.input);
-  while (const auto line = input->next()) {
-    on_line();
-    ++check.n_lines;
-    const std::string wrong = judge(*line, intake, context, check);
-    if (wrong.empty()) continue;
-    const std::string problem = fmt::format("{}:{}: {}", line->file, line->line, wrong);
-    if (check.n_bad++ == 0) check.first_problem = problem;
-    on_problem(problem);
-  }
+  walk(
+      config, check, [&](const io::InputLine& line) { return judge(line, intake, context, check); },
+      on_problem, on_line);
+  return check;
+}
+
+InputCheck check_lines_alone(const config::Config& config,
+                             const std::function<void(const std::string&)>& on_problem) {
+  InputCheck check;
+  walk(
+      config, check,
+      [&](const io::InputLine& line) { return judge_alone(line, config.worker.sampling); },
+      on_problem, [] {});
   return check;
 }
 

@@ -25,4 +25,8 @@ struct InputCheck {
     const std::function<void(const std::string&)>& on_problem,
     const std::function<void()>& on_line = [] {});
 
+/// The same as far as it needs no model: JSON, ids, parameters. Counts no tokens.
+[[nodiscard]] InputCheck check_lines_alone(
+    const config::Config& config, const std::function<void(const std::string&)>& on_problem);
+
 }  // namespace sticky::cli

@@ -95,6 +95,7 @@ void Coordinator::admit(io::InputLine& line, InputRead& event) {
     record_bad_line(line);
     return;
   }
+  warn_of_other_model(line);
   std::string encoded = protocol::encode_invocation({.id = line.id,
                                                      .custom_id = std::move(line.custom_id),
                                                      .file = std::move(line.file),
@@ -104,6 +105,18 @@ void Coordinator::admit(io::InputLine& line, InputRead& event) {
                                                      .payload = std::move(line.payload)});
   event.lines.push_back({line.id, static_cast<i64>(encoded.size())});
   kept_.insert(line.id) = std::move(encoded);
+}
+
+// A run with one state answers whatever model is asked for: often the file names where it was
+// written.
+void Coordinator::warn_of_other_model(const io::InputLine& line) {
+  if (has_warned_of_model_ || line.model.empty() || !texts_.serves || texts_.serves(line.model))
+    return;
+  has_warned_of_model_ = true;
+  log::warning(
+      "{}:{} asks for the model \"{}\"; this run's only state, {}, answers it and all others "
+      "(input.check_model = true refuses them)",
+      line.file, line.line, line.model, texts_.state_name);
 }
 
 void Coordinator::listen(Duration patience) {

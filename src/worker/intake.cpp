@@ -73,7 +73,7 @@ std::variant<Prompt, RequestError> Intake::make_prompt(const request::Request& r
 
 std::optional<RequestError> Intake::objection(const request::Request& request,
                                               const std::vector<i32>& token_ids) const {
-  if (check_model_ && request.model && !is_served(*request.model))
+  if (check_model_ && request.model && !is_served(state_, *request.model))
     return make_error(
         "model_mismatch",
         fmt::format("the model \"{}\" is not served here: this run's state is \"{}\" ({})",
@@ -111,11 +111,10 @@ std::optional<RequestError> Intake::objection(const request::Request& request,
   return std::nullopt;
 }
 
-// By the state's name, its list of other names, or the last part of its model's path.
-bool Intake::is_served(std::string_view model) const {
-  std::filesystem::path path(state_.model);
+bool is_served(const StateOptions& state, std::string_view model) {
+  std::filesystem::path path(state.model);
   if (path.filename().empty()) path = path.parent_path();  // "folder/"
-  return model == state_.name || std::ranges::find(state_.serves, model) != state_.serves.end() ||
+  return model == state.name || std::ranges::find(state.serves, model) != state.serves.end() ||
          std::filesystem::path(model).filename() == path.filename();
 }
 

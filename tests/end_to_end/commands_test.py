@@ -81,6 +81,19 @@ class Commands(RunTest):
         self.assertIn("in.jsonl:2", done.stdout + done.stderr)
         self.assertIn("in.jsonl:3", done.stdout + done.stderr)
 
+    def test_check_without_a_model_still_reads_the_input(self):
+        file = write_lines(self.scratch / "in.jsonl", ["{bad", {"id": "x", "prompt": "y", "top_p": 7}, claims(1)[0]])
+        done = self.call("check", "-i", file, "--model", self.scratch / "nowhere")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        for expected in ("nowhere", "in.jsonl:1", "in.jsonl:2"):
+            self.assertIn(expected, done.stdout + done.stderr)
+
+    def test_another_model_than_asked_for_answers_with_one_warning(self):
+        lines = [{"id": str(i), "prompt": "x", "model": "other", "max_tokens": 2} for i in range(5)]
+        run = self.run_job("other", lines)
+        self.assertEqual({r["response"]["body"]["model"] for r in run.results}, {"other"})
+        self.assertEqual((run.folder / "run.log").read_text().count('asks for the model "other"'), 1)
+
     def test_inspect_shows_the_real_model(self):
         done = self.call("inspect", REAL_MODEL / "smollm2.gguf")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sticky/coordinator/coordinator_loop.hpp"
@@ -16,6 +18,7 @@ class Coordinator {
   struct Texts {
     std::string worker_options_json;
     std::string state_name;
+    std::function<bool(std::string_view model)> serves = {};
     i64 input_bytes_total = -1;
     i64 n_results_before = 0;
     i64 n_errors_before = 0;
@@ -51,6 +54,7 @@ class Coordinator {
 
   bool read_input();
   void admit(io::InputLine& line, InputRead& event);
+  void warn_of_other_model(const io::InputLine& line);
   void record_bad_line(const io::InputLine& line);
   void listen(Duration patience);
   void hear(protocol::PeerId from, protocol::Message& message);
@@ -90,6 +94,7 @@ class Coordinator {
   bool is_lock_lost_ = false;
   bool is_journal_pressed_ = false;
   bool has_anyone_left_early_ = false;
+  bool has_warned_of_model_ = false;
 };
 
 }  // namespace sticky::coordinator

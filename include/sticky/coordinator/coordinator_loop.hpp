@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "sticky/base/clock.hpp"
 #include "sticky/coordinator/options.hpp"
@@ -43,6 +44,9 @@ struct Work {
   std::unique_ptr<io::Done> done;   ///< null: a new run
   std::string worker_options_json;  ///< sent to each worker
   std::string state_name;           ///< for records that the coordinator writes itself
+  /// Whether the state goes by this name; when it does not, it answers all the same, with one
+  /// warning a run.
+  std::function<bool(std::string_view model)> serves = [](std::string_view) { return true; };
 };
 
 enum class Ending {

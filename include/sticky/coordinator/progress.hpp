@@ -37,16 +37,16 @@ struct Loss {
 
 /// Counts of requests. results + errors = requests of the whole run folder once it is complete.
 struct Counts {
-  i64 n_read = 0;           ///< input lines so far, blank ones not counted
-  i64 n_done_before = 0;    ///< of them: recorded by an earlier run of this folder
+  i64 n_read = 0;         ///< input lines so far, blank ones not counted
+  i64 n_done_before = 0;  ///< of them: recorded by an earlier run of this folder
   // What earlier runs of this folder left, whether this run has come across its lines yet or not.
   i64 n_results_before = 0;
   i64 n_errors_before = 0;
-  i64 n_results = 0;        ///< recorded by this run
-  i64 n_errors = 0;         ///< recorded by this run
-  i64 n_waiting = 0;        ///< read, and on no worker
-  i64 n_held = 0;           ///< on a worker
-  i64 n_quarantined = 0;    ///< of n_errors: in flight in too many deaths of workers
+  i64 n_results = 0;      ///< recorded by this run
+  i64 n_errors = 0;       ///< recorded by this run
+  i64 n_waiting = 0;      ///< read, and on no worker
+  i64 n_held = 0;         ///< on a worker
+  i64 n_quarantined = 0;  ///< of n_errors: in flight in too many deaths of workers
 };
 
 /// The living state of a run.

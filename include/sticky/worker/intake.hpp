@@ -28,6 +28,10 @@ struct IntakeLimits {
   i64 context = 0;  ///< tokens of one sequence
 };
 
+/// Whether a request that asks for `model` means this state: by its name, its list of other names,
+/// or the last part of its model's path.
+[[nodiscard]] bool is_served(const StateOptions& state, std::string_view model);
+
 /// Turns an input line into a prompt, or into the reason why not: JSON, parameters, chat template,
 /// tokens, limits, in this order. `check` and the workers share it, so that they never disagree.
 /// Immutable.
@@ -44,7 +48,6 @@ class Intake {
       const request::Request& request) const;
   [[nodiscard]] std::optional<request::RequestError> objection(
       const request::Request& request, const std::vector<i32>& token_ids) const;
-  [[nodiscard]] bool is_served(std::string_view model) const;
 
   const PromptMaker* prompts_;
   request::Sampling defaults_;
