@@ -15,6 +15,8 @@ class Faults(RunTest):
     def setUp(self):
         super().setUp()
         self.requests = claims()
+        for request in self.requests:  # long enough that a fast machine is not done before anything goes wrong
+            request["body"]["max_tokens"] = 48
         self.file = write_lines(self.scratch / "claims.jsonl", self.requests)
 
     def expected(self):
