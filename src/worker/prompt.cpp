@@ -1,6 +1,7 @@
 #include "sticky/worker/prompt.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -16,6 +17,9 @@ namespace {
 using request::RequestError;
 
 std::string read_template(const std::string& path) {
+  // A folder would read as an empty template, which drops every message.
+  if (!std::filesystem::is_regular_file(path))
+    fail<ConfigError>("chat.template: {}: is not a file", path);
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   if (in) text << in.rdbuf();

@@ -147,6 +147,7 @@ TEST(PromptMaker, TheUsersOwnTemplateFileReplacesTheModels) {
 
   EXPECT_EQ(made(PromptMaker(files, own_template(path)), request).text, "<|im_start|>Hi!");
   EXPECT_THROW(PromptMaker(files, own_template(path + ".no")), ConfigError);
+  EXPECT_THROW(PromptMaker(files, own_template(dir.path())), ConfigError);
 }
 
 }  // namespace
