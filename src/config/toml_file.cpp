@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -76,6 +77,10 @@ std::vector<Entry> entries_of(const toml::table& table, const std::string& path)
 }  // namespace
 
 std::vector<Entry> read_toml(const std::string& path, std::vector<Problem>& problems) {
+  if (std::filesystem::is_directory(path)) {
+    problems.push_back({path, "is a folder, not a job file"});
+    return {};
+  }
   std::ifstream in(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   if (!in.is_open() || in.bad()) {

@@ -17,6 +17,11 @@ class Commands(RunTest):
             self.assertIn(expected, said)
         self.assertNotIn("terminate", said)
 
+    def test_a_folder_is_no_job_file(self):
+        done = self.call("run", self.tiny_model())
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("tiny-llama-smollm2: is a folder, not a job file", done.stderr)
+
     def test_a_folder_that_holds_a_run_is_left_alone(self):
         run = self.run_job("first", claims(5), "--set", "sampling.temperature=0")
         before = {file.name: file.read_bytes() for file in run.folder.iterdir() if file.is_file()}
