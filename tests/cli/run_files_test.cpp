@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/temp_dir.hpp"
+
 #include "json_fields.hpp"
 
 namespace sticky::cli {
@@ -15,16 +17,11 @@ namespace fs = std::filesystem;
 
 class RunFiles : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "sticky-files-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ + "/" + name) << text;
   }
-  std::string folder_;
+  test::TempDir dir_;
+  std::string folder_ = dir_.path();
 };
 
 TEST_F(RunFiles, AFolderHoldsARunOnceOneOfItsRecordsStands) {

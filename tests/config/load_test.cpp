@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "sticky/base/error.hpp"
+#include "tests/support/temp_dir.hpp"
 
 namespace sticky::config {
 namespace {
@@ -21,18 +22,12 @@ using testing::IsEmpty;
 class ConfigLoad : public testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "sticky-config-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     before_ = fs::current_path();
     fs::current_path(folder_);
     write("m.gguf", "");
     write("in.jsonl", "");
   }
-  void TearDown() override {
-    fs::current_path(before_);
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { fs::current_path(before_); }
 
   static void write(const std::string& name, const std::string& text) {
     std::ofstream(name, std::ios::binary) << text;
@@ -50,7 +45,8 @@ class ConfigLoad : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  test::TempDir dir_;
+  fs::path folder_ = dir_.path();
   fs::path before_;
 };
 
