@@ -8,18 +8,17 @@
 #include <utility>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 namespace sticky::checkpoint {
 
 File::File(std::string path) : path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail<SystemError>("{}: cannot open: {}", path_, std::strerror(errno));
+  descriptor_ = open_regular_file(path_);
   struct stat status {};
-  const bool known = ::fstat(descriptor_, &status) == 0;
-  if (!known || !S_ISREG(status.st_mode)) {
-    const std::string why = known ? "it is not a regular file" : std::strerror(errno);
+  if (::fstat(descriptor_, &status) != 0) {
+    const int error = errno;
     ::close(descriptor_);
-    fail<SystemError>("{}: cannot read: {}", path_, why);
+    fail<SystemError>("{}: cannot be examined: {}", path_, std::strerror(error));
   }
   size_bytes_ = status.st_size;
   // A hint only: on failure the reads are slower, not wrong.

@@ -3,12 +3,11 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 #include "launch_line.hpp"
 
@@ -17,12 +16,9 @@ namespace sticky::cli {
 namespace fs = std::filesystem;
 
 std::optional<Json> read_json_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad()) return std::nullopt;
   try {
-    return Json::parse(text);
-  } catch (const FormatError&) {
+    return Json::parse(read_regular_file(path));
+  } catch (const Error&) {
     return std::nullopt;
   }
 }

@@ -27,6 +27,17 @@ void refuse_lone_tasks(const char* n_tasks) {
       n_tasks);
 }
 
+// The program that starts the ranks passes on standard input and no other descriptor.
+void refuse_shell_pipes(const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (file.starts_with("/dev/fd/") || file.starts_with("/proc/self/fd/"))
+      fail<ConfigError>(
+          "input {}: the ranks cannot read a pipe of your shell; hand it in as standard input: "
+          "COMMAND | stickyinvoc run … -i -",
+          file);
+  }
+}
+
 }  // namespace
 
 void print_problems(const std::vector<config::Problem>& problems) {
@@ -39,6 +50,7 @@ int start_ranks(const Invoked& invoked,
                 const std::string& run_dir,
                 std::vector<std::string> extra) {
   refuse_lone_tasks(std::getenv("SLURM_STEP_NUM_TASKS"));
+  refuse_shell_pipes(config.input.files);
   const bool draws_line = !flags.is_print_only && !flags.is_quiet && is_terminal(STDERR_FILENO);
   if (draws_line) extra.emplace_back("--no-progress");  // the ranks'; the line is drawn here
   LaunchRequest request{.launcher = config.run.launcher,

@@ -22,6 +22,11 @@ namespace fs = std::filesystem;
 constexpr std::string_view kAnyState = "state.*.";
 constexpr std::string_view kDefaultState = "default";
 
+// Under MPI only rank 0 has it, and it is kept for a resume: both hang on the name "-".
+bool names_standard_input(std::string_view file) {
+  return file == "/dev/stdin" || file == "/dev/fd/0" || file == "/proc/self/fd/0";
+}
+
 // Gathers entries of all sources, in rising precedence, into one Loaded.
 class Loader {
  public:
@@ -68,6 +73,8 @@ class Loader {
   Loaded finish(const Sources& sources) {
     Config& config = loaded_.config;
     if (!state_.empty()) config.worker.state.name = state_;
+    for (std::string& file : config.input.files)
+      if (names_standard_input(file)) file = "-";
     // One key, two rooms: both must know.
     config.worker.check_model = config.input.check_model;
     config.worker.backend.dtype = config.worker.state.dtype;

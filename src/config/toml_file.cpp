@@ -1,16 +1,14 @@
 #include "toml_file.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
+
+#include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 namespace sticky::config {
 namespace {
@@ -77,14 +75,11 @@ std::vector<Entry> entries_of(const toml::table& table, const std::string& path)
 }  // namespace
 
 std::vector<Entry> read_toml(const std::string& path, std::vector<Problem>& problems) {
-  if (std::filesystem::is_directory(path)) {
-    problems.push_back({path, "is a folder, not a job file"});
-    return {};
-  }
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in.is_open() || in.bad()) {
-    problems.push_back({path, fmt::format("cannot read the job file: {}", std::strerror(errno))});
+  std::string text;
+  try {
+    text = read_regular_file(path);
+  } catch (const SystemError& error) {
+    problems.push_back({"job file", error.what()});
     return {};
   }
   try {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 namespace sticky::io {
 
@@ -43,6 +44,10 @@ File File::open(const std::string& path, int flags) {
   const int fd = ::open(path.c_str(), flags | O_CLOEXEC, kMode);
   if (fd < 0) fail_with_errno(path, "cannot be opened");
   return {fd, path, true};
+}
+
+File File::open_regular(const std::string& path) {
+  return {open_regular_file(path), path, true};
 }
 
 File File::borrow(int fd, std::string name) {
@@ -123,19 +128,6 @@ i64 File::size() const {
 bool exists(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0;
-}
-
-std::string read_whole(const std::string& path) {
-  constexpr std::size_t kPiece = 1U << 16U;
-  File file = File::open(path, O_RDONLY);
-  std::string bytes;
-  while (true) {
-    const std::size_t at = bytes.size();
-    bytes.resize(at + kPiece);
-    const i64 n = file.read({bytes.data() + at, kPiece});
-    bytes.resize(at + static_cast<std::size_t>(n));
-    if (n == 0) return bytes;
-  }
 }
 
 void sync_folder(const std::string& folder) {

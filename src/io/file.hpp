@@ -14,6 +14,8 @@ class File {
  public:
   /// `flags` as for open(2); close-on-exec is added, a new file gets mode 0644.
   static File open(const std::string& path, int flags);
+  /// A regular file, to be read; nothing else is waited for.
+  static File open_regular(const std::string& path);
   /// Takes an open descriptor, which stays the caller's to close (standard input).
   static File borrow(int fd, std::string name);
 
@@ -48,7 +50,6 @@ class File {
 };
 
 [[nodiscard]] bool exists(const std::string& path);
-[[nodiscard]] std::string read_whole(const std::string& path);
 /// Makes what happened to names in a folder (create, rename) survive a power cut.
 void sync_folder(const std::string& folder);
 /// Replaces a file whole: PATH.tmp, fsync, rename, fsync of the folder.

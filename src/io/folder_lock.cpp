@@ -15,6 +15,7 @@
 #include "sticky/base/error.hpp"
 #include "sticky/base/hash.hpp"
 #include "sticky/base/json.hpp"
+#include "sticky/base/regular_file.hpp"
 
 namespace sticky::io {
 
@@ -35,7 +36,7 @@ std::string host_name() {
 
 std::string read_or_empty(const std::string& path) {
   try {
-    std::string text = read_whole(path);
+    std::string text = read_regular_file(path);
     while (text.ends_with('\n'))
       text.pop_back();
     return text;
@@ -213,7 +214,7 @@ void FolderLock::remove_stale() {
 
 bool FolderLock::is_held() const {
   try {
-    const auto holder = LockHolder::from_json(read_whole(path_));
+    const auto holder = LockHolder::from_json(read_regular_file(path_));
     return holder && holder->token == self_.token;
   } catch (const SystemError&) {
     return exists(path_);  // a file that is there and cannot be read just now has not changed hands

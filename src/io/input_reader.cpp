@@ -1,10 +1,8 @@
 #include "sticky/io/input_reader.hpp"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
 #include <set>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -38,6 +36,15 @@ struct InputFile {
   std::string path;      // empty: standard input as it comes
   i64 packed_bytes = 0;  // -1: unknown
 };
+
+// What a shell's <(command) is called: open already, so that opening it again waits for nobody.
+bool is_own_descriptor(std::string_view path) {
+  return path.starts_with("/dev/fd/") || path.starts_with("/proc/self/fd/");
+}
+
+File open_named(const std::string& path) {
+  return is_own_descriptor(path) ? File::open(path, O_RDONLY) : File::open_regular(path);
+}
 
 bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == std::string_view::npos;
@@ -87,7 +94,7 @@ class FilesReader final : public InputReader {
         if (n_opened_ == files_.size()) break;
         const InputFile& file = files_[n_opened_++];
         lines_.emplace(open_bytes(file.path.empty() ? File::borrow(STDIN_FILENO, file.label)
-                                                    : File::open(file.path, O_RDONLY)),
+                                                    : open_named(file.path)),
                        max_line_bytes_);
       }
       if (auto line = lines_->next()) return line;
@@ -164,13 +171,12 @@ InputFile describe(const std::string& name,
     return {std::string(kStandardInput), "", -1};
   InputFile file{name == "-" ? std::string(kStandardInput) : name,
                  name == "-" ? options.kept_standard_input : name, -1};
-  struct stat status {};
-  if (::stat(file.path.c_str(), &status) != 0 || ::access(file.path.c_str(), R_OK) != 0)
-    problems.push_back(fmt::format("{}: cannot be read: {}", file.path, reason(errno)));
-  else if (S_ISDIR(status.st_mode))
-    problems.push_back(fmt::format("{}: is a folder, not a file of requests", file.path));
-  else if (S_ISREG(status.st_mode))
-    file.packed_bytes = status.st_size;
+  if (is_own_descriptor(file.path)) return file;
+  try {
+    file.packed_bytes = File::open_regular(file.path).size();
+  } catch (const SystemError& error) {
+    problems.emplace_back(error.what());
+  }
   return file;
 }
 

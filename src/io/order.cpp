@@ -37,7 +37,7 @@ std::vector<Place> read_places(const std::string& path, const std::map<std::stri
 void rewrite(const std::string& path, const std::vector<Place>& places) {
   constexpr std::size_t kPiece = 1U << 20U;
   const std::string temporary = path + ".tmp";
-  const File in = File::open(path, O_RDONLY);
+  const File in = File::open_regular(path);
   File out = File::open(temporary, O_WRONLY | O_CREAT | O_TRUNC);
   std::string pending;
   for (const Place& place : places) {

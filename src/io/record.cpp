@@ -1,6 +1,5 @@
 #include "record.hpp"
 
-#include <fcntl.h>
 #include <limits>
 
 #include "sticky/base/error.hpp"
@@ -28,7 +27,7 @@ Hash128 key_of(bool has_id, std::string_view id, Hash128 request_hash, std::stri
 
 class RecordBytes final : public ByteSource {
  public:
-  explicit RecordBytes(const std::string& path) : file_(File::open(path, O_RDONLY)) {}
+  explicit RecordBytes(const std::string& path) : file_(File::open_regular(path)) {}
   i64 read(std::span<char> out) override { return file_.read(out); }
   [[nodiscard]] i64 n_packed_bytes() const override { return 0; }
 

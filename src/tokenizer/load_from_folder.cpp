@@ -4,14 +4,11 @@
 // - chat template: chat_template.jinja, then tokenizer_config.json.
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 #include "read_tokenizer_json.hpp"
 #include "token_list.hpp"
@@ -20,17 +17,8 @@ namespace sticky::tokenizer {
 
 namespace {
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file) bytes << file.rdbuf();
-  // An empty file sets the fail bit of `bytes`, not of `file`.
-  if (!file || file.bad()) fail<SystemError>("{} cannot be read: {}", path, std::strerror(errno));
-  return std::move(bytes).str();
-}
-
 Json read_json(const std::string& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_regular_file(path);
   try {
     return Json::parse(text);
   } catch (const FormatError& error) {
@@ -135,7 +123,7 @@ class Folder {
   // One template, or several with names, of which "default" is the one for chats.
   [[nodiscard]] std::optional<std::string> chat_template() const {
     if (std::filesystem::exists(path("chat_template.jinja")))
-      return read_file(path("chat_template.jinja"));
+      return read_regular_file(path("chat_template.jinja"));
     const Json* found = config_.find("chat_template");
     if (found == nullptr) return std::nullopt;
     const std::string where = config_.at("chat_template");

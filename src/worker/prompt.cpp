@@ -1,14 +1,12 @@
 #include "sticky/worker/prompt.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 namespace sticky::worker {
 
@@ -17,14 +15,11 @@ namespace {
 using request::RequestError;
 
 std::string read_template(const std::string& path) {
-  // A folder would read as an empty template, which drops every message.
-  if (!std::filesystem::is_regular_file(path))
-    fail<ConfigError>("chat.template: {}: is not a file", path);
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in) fail<ConfigError>("chat.template: {}: cannot be read", path);
-  return text.str();
+  try {
+    return read_regular_file(path);
+  } catch (const SystemError& error) {
+    fail<ConfigError>("chat.template: {}", error.what());
+  }
 }
 
 // What transformers puts before a template beside the messages.

@@ -55,7 +55,7 @@ TEST_F(Folder, AnIndexAtOddsWithItsShardsIsRefused) {
   EXPECT_THAT(open_index(R"({"weight_map":{"c":"two.safetensors"}})"),
               HasSubstr("/two.safetensors: holds tensor b, but "));
   EXPECT_THAT(open_index(R"({"weight_map":{"a":"three.safetensors"}})"),
-              EndsWith("/three.safetensors: cannot open: No such file or directory"));
+              EndsWith("/three.safetensors: cannot be read: No such file or directory"));
 }
 
 TEST_F(Folder, WhatIsMissingIsNamed) {

@@ -200,7 +200,7 @@ TEST_F(ConfigLoad, NamesAJobFileThatIsNotThere) {
   const Loaded loaded = load({.job_file = "gone.toml", .needs_input = false, .needs_model = false});
 
   EXPECT_THAT(texts(loaded),
-              ElementsAre("gone.toml | cannot read the job file: No such file or directory"));
+              ElementsAre("job file | gone.toml: cannot be read: No such file or directory"));
 }
 
 TEST_F(ConfigLoad, AnEmptySectionIsFineIfItsNameIsKnown) {

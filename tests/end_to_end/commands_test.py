@@ -1,5 +1,6 @@
 """What a user sees: exit codes, messages, and the commands that need no launch."""
 import json
+import os
 import unittest
 
 from harness import REAL_MODEL, RunTest, claims, write_lines
@@ -20,7 +21,49 @@ class Commands(RunTest):
     def test_a_folder_is_no_job_file(self):
         done = self.call("run", self.tiny_model())
         self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("tiny-llama-smollm2: is a folder, not a job file", done.stderr)
+        self.assertIn("tiny-llama-smollm2: cannot be read: it is a folder, not a regular file", done.stderr)
+
+    def test_a_pipe_in_place_of_a_file_is_refused_at_once(self):
+        model = self.tiny_model()
+        lines = write_lines(self.scratch / "in.jsonl", [{"prompt": "x"}])
+        pipe = self.scratch / "pipe"
+        os.mkfifo(pipe)
+        words = "pipe: cannot be read: it is a pipe, not a regular file"
+        for arguments in (("check", pipe), ("check", "-i", pipe, "--model", model),
+                          ("check", "-i", lines, "--model", model, "--set", f"chat.template={pipe}"),
+                          ("render", "-i", pipe, "--model", model, "--all"), ("run", "-i", pipe, "--model", model)):
+            done = self.call(*arguments, timeout=20)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(words, done.stdout + done.stderr)
+        (self.scratch / "model.gguf").symlink_to(pipe)
+        self.assertIn("it is a pipe", self.call("inspect", self.scratch / "model.gguf", timeout=20).stderr)
+        for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                     "generation_config.json", "chat_template.jinja"):
+            kept = (model / name).read_bytes() if (model / name).exists() else None
+            (model / name).unlink(missing_ok=True)
+            (model / name).symlink_to(pipe)
+            for arguments in (("inspect", model), ("check", "-i", lines, "--model", model)):
+                done = self.call(*arguments, timeout=20)
+                self.assertNotEqual(done.returncode, 0, (name, arguments))
+                self.assertIn(f"{name}: cannot be read: it is a pipe", done.stdout + done.stderr)
+            (model / name).unlink()
+            if kept is not None:
+                (model / name).write_bytes(kept)
+
+    def test_lines_may_come_through_a_pipe_of_the_shell(self):
+        model = self.tiny_model()
+        for path in ("/dev/stdin", "/dev/fd/0", "-"):
+            done = self.call("render", "-i", path, "--model", model, "--all", input='{"prompt": "x"}\n')
+            self.assertEqual(done.returncode, 0, done.stderr)
+        end, start = os.pipe()
+        with os.fdopen(start, "w") as writer:
+            writer.write('{"prompt": "x"}\n')
+        done = self.call("render", "-i", f"/dev/fd/{end}", "--model", model, "--all", pass_fds=(end,))
+        os.close(end)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.call("run", "-i", "/dev/fd/9", "--model", model)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/fd/9", done.stderr)
 
     def test_a_folder_that_holds_a_run_is_left_alone(self):
         run = self.run_job("first", claims(5), "--set", "sampling.temperature=0")

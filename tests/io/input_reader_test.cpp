@@ -248,7 +248,7 @@ TEST_F(InputReaderTest, AllThatIsWrongWithTheFilesIsToldAtOnce) {
     FAIL() << "expected ConfigError";
   } catch (const ConfigError& e) {
     EXPECT_THAT(e.what(), HasSubstr(dir_ / "none.jsonl" + ": cannot be read: No such file"));
-    EXPECT_THAT(e.what(), HasSubstr(dir_.path() + ": is a folder"));
+    EXPECT_THAT(e.what(), HasSubstr(dir_.path() + ": cannot be read: it is a folder"));
     EXPECT_THAT(e.what(), HasSubstr(good + ": is listed twice"));
   }
   EXPECT_THROW((void)open_input(InputOptions{}), ConfigError);

@@ -48,8 +48,9 @@ class InputReader {
   [[nodiscard]] virtual i64 bytes_total() const = 0;
 };
 
-/// Throws ConfigError with all that is wrong: files that are missing, unreadable, folders, or
-/// listed twice.
+/// Throws ConfigError with all that is wrong: files that are missing, unreadable, no regular files
+/// (a pipe could make it wait for ever), or listed twice. What a shell's <(command) stands for
+/// (/dev/fd/N) is read as it comes, like standard input.
 [[nodiscard]] std::unique_ptr<InputReader> open_input(const InputOptions& options);
 
 /// Copies standard input whole, as it comes, to RUN_DIR/stdin.jsonl, so that a resume finds it
