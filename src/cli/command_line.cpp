@@ -10,7 +10,9 @@
 
 #include "sticky/config/reference.hpp"
 
+#include "rank.hpp"
 #include "version.hpp"
+#include "wiring.hpp"
 
 namespace sticky::cli {
 namespace {
@@ -174,6 +176,17 @@ void add_status(CLI::App& app, Wish& wish) {
   act_on(*command, flags, wish, status);
 }
 
+// What a coordinator starts; no command for people.
+void add_worker(CLI::App& app, const Invoked& invoked, Wish& wish) {
+  const auto flags = std::make_shared<WorkerFlags>();
+  CLI::App* command = app.add_subcommand(kWorkerCommand)->group("");
+  command->add_option("--place", flags->place);
+  command->add_option("--workers", flags->n_workers);
+  command->add_flag("--elsewhere", flags->is_elsewhere);
+  act_on(*command, flags, wish,
+         [&invoked](const WorkerFlags& f) { return run_spawned(invoked, f); });
+}
+
 void add_printing_flag(
     CLI::App& app, const char* name, const char* help, Wish& wish, std::string (*text)()) {
   app.add_flag_callback(
@@ -204,6 +217,7 @@ Wish read_command_line(const Invoked& invoked) {
   add_render(app, wish);
   add_inspect(app, wish);
   add_status(app, wish);
+  add_worker(app, invoked, wish);
   try {
     app.parse(invoked.argc, invoked.argv);
   } catch (const CLI::ParseError& error) {

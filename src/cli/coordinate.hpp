@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sticky/protocol/processes.hpp"
+#include "sticky/protocol/spawner.hpp"
 #include "sticky/protocol/transport.hpp"
 
 #include "rank.hpp"
@@ -15,6 +16,7 @@ namespace sticky::cli {
 struct CoordinatorSeat {
   protocol::Transport& transport;
   protocol::Processes& processes;
+  protocol::Spawner* spawner = nullptr;  ///< null: the number of workers is fixed
   SignalQueue& signals;
   i64 n_ranks = 1;
   std::string mpi_library = {};

@@ -28,4 +28,12 @@ struct RankJob {
 /// alone. Gives the exit code, or ends the process itself where MPI forbids a return.
 [[nodiscard]] int run_rank(const Invoked& invoked, const RankJob& job);
 
+/// The whole life of a process that MPI_Comm_spawn started: a worker. Hidden from users.
+struct WorkerFlags {
+  i64 place = 0;              ///< its number among the workers of this host
+  i64 n_workers = 1;          ///< how many these are
+  bool is_elsewhere = false;  ///< the coordinator is on another host
+};
+[[nodiscard]] int run_spawned(const Invoked& invoked, const WorkerFlags& flags);
+
 }  // namespace sticky::cli

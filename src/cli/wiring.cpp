@@ -15,6 +15,7 @@
 
 #include "coordinate.hpp"
 #include "local_place.hpp"
+#include "proc.hpp"
 
 namespace sticky::cli {
 namespace {
@@ -22,16 +23,19 @@ namespace {
 constexpr int kOrphaned = 5;
 constexpr const char* kDevice = "cpu";
 
-worker::WorkerEnd work(protocol::Transport& transport,
-                       i64 max_threads,
-                       std::function<bool()> is_asked_to_leave) {
+worker::WorkerEnd work(
+    protocol::Transport& transport,
+    i64 max_threads,
+    std::function<bool()> is_asked_to_leave,
+    const std::function<void()>& on_welcome = [] {}) {
   const SteadyClock clock;
   const auto processes = comm::make_local_processes();
   return worker::run_worker({.transport = transport,
                              .processes = *processes,
                              .clock = clock,
                              .make_service =
-                                 [&clock, max_threads](worker::Options options, WorkerId id) {
+                                 [&](worker::Options options, WorkerId id) {
+                                   on_welcome();
                                    options.backend.max_threads = max_threads;
                                    return worker::make_model_service(options, id, clock);
                                  },
@@ -47,12 +51,21 @@ worker::WorkerEnd work(protocol::Transport& transport,
 
 }  // namespace
 
+std::vector<std::string> worker_arguments(const protocol::SpawnOrder& order) {
+  std::vector<std::string> words{kWorkerCommand, "--place", fmt::format("{}", order.place),
+                                 "--workers", fmt::format("{}", order.n_workers)};
+  if (!order.host.empty()) words.emplace_back("--elsewhere");
+  return words;
+}
+
 RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
   (void)topology::bind_process(local_place(session.rank()));
-  const auto transport = session.open_world();
+  const auto [transport, spawner] =
+      session.open_hub({.program = own_path(), .arguments = worker_arguments});
   const auto processes = comm::make_local_processes();
   const Coordinated end = coordinate(job, {.transport = *transport,
                                            .processes = *processes,
+                                           .spawner = spawner.get(),
                                            .signals = signals,
                                            .n_ranks = session.size(),
                                            .mpi_library = session.library(),
@@ -77,16 +90,22 @@ RankEnd live_alone(const RankJob& job, comm::MpiSession& session, SignalQueue& s
   return {end.exit_code, true};
 }
 
-RankEnd live_as_worker(comm::MpiSession& session, SignalQueue& signals) {
-  const topology::Binding binding = topology::bind_process(local_place(session.rank()));
+RankEnd live_as_worker(comm::MpiSession& session,
+                       SignalQueue& signals,
+                       const topology::LocalPlace& place,
+                       const std::function<void()>& on_welcome) {
+  const topology::Binding binding = topology::bind_process(place);
   log::debug("{}", binding.message);
-  const auto transport = session.open_world();
+  const auto transport = session.open_worker();
   bool is_asked = false;
-  const worker::WorkerEnd end = work(*transport, binding.n_threads, [&] {
-    while (signals.next())
-      is_asked = true;
-    return is_asked;
-  });
+  const worker::WorkerEnd end = work(
+      *transport, binding.n_threads,
+      [&] {
+        while (signals.next())
+          is_asked = true;
+        return is_asked;
+      },
+      on_welcome);
   if (end.has_failed) log::error("worker on rank {}: {}", session.rank(), end.reason);
   return {end.has_failed ? kOrphaned : 0, end.may_finalize};
 }

@@ -1,6 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
 #include "sticky/comm/mpi_session.hpp"
+#include "sticky/protocol/spawner.hpp"
+#include "sticky/topology/bind.hpp"
 
 #include "rank.hpp"
 #include "signals.hpp"
@@ -23,6 +29,14 @@ struct RankEnd {
 [[nodiscard]] RankEnd live_alone(const RankJob& job,
                                  comm::MpiSession& session,
                                  SignalQueue& signals);
-[[nodiscard]] RankEnd live_as_worker(comm::MpiSession& session, SignalQueue& signals);
+/// `on_welcome`: called when the coordinator has accepted this worker.
+[[nodiscard]] RankEnd live_as_worker(
+    comm::MpiSession& session,
+    SignalQueue& signals,
+    const topology::LocalPlace& place,
+    const std::function<void()>& on_welcome = [] {});
+/// The arguments of a process that is started to be a worker, and the command they name.
+inline constexpr const char* kWorkerCommand = "worker";
+[[nodiscard]] std::vector<std::string> worker_arguments(const protocol::SpawnOrder& order);
 
 }  // namespace sticky::cli

@@ -1,5 +1,6 @@
 #include "sticky/comm/mpi_session.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -16,7 +17,8 @@
 #include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 
-#include "world_transport.hpp"
+#include "mpi_spawner.hpp"
+#include "mpi_transport.hpp"
 
 namespace sticky::comm {
 
@@ -29,6 +31,23 @@ constexpr auto kFinalizeTime = 10s;
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
+}
+
+bool is_on(const char* name) {
+  return environment(name) == "1" || environment(name) == "true";
+}
+
+bool has_recovery() {
+  return is_on("OMPI_MCA_orte_enable_recovery");
+}
+
+// Slots of the launch that no rank takes; -1: they do not matter.
+i64 free_slots(int world_size) {
+  if (is_on("OMPI_MCA_rmaps_base_oversubscribe")) return -1;
+  int* universe = nullptr;
+  int is_set = 0;
+  MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_UNIVERSE_SIZE, &universe, &is_set);
+  return is_set != 0 && universe != nullptr ? std::max(0, *universe - world_size) : 0;
 }
 
 [[noreturn]] void end_process(int exit_code) {
@@ -64,6 +83,11 @@ MpiSession::MpiSession(int* argc, char*** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm parent = MPI_COMM_NULL;
+  MPI_Comm_get_parent(&parent);
+  is_spawned_ = parent != MPI_COMM_NULL;
+  thread_level_ = provided;
   if (provided < MPI_THREAD_SERIALIZED) {
     fail<ConfigError>(
         "{} offers no thread support (level {}); StickyInvoc needs at least MPI_THREAD_SERIALIZED",
@@ -95,11 +119,9 @@ std::string MpiSession::library() const {
 std::string MpiSession::capability() const {
   const std::string name = library();
   if (size_ == 1) return name + ": one rank, coordinator and worker in one process";
-  const bool has_recovery = environment("OMPI_MCA_orte_enable_recovery") == "1" ||
-                            environment("OMPI_MCA_orte_enable_recovery") == "true";
   if (name.starts_with("Open MPI v4")) {
     return fmt::format("{}: a fixed world of {} ranks; {}", name, size_,
-                       has_recovery
+                       has_recovery()
                            ? "the run survives lost workers (recovery is on)"
                            : "a lost worker may end the job (mpirun --enable-recovery is not on)");
   }
@@ -111,8 +133,36 @@ std::string MpiSession::capability() const {
   return fmt::format("{}: a fixed world of {} ranks; a lost worker may end the job", name, size_);
 }
 
-std::unique_ptr<protocol::Transport> MpiSession::open_world() {
-  return std::make_unique<WorldTransport>(MPI_COMM_WORLD, rank_, size_);
+MpiSession::Hub MpiSession::open_hub(SpawnOptions options) {
+  auto transport = std::make_unique<MpiTransport>(protocol::PeerId{1});
+  for (int rank = 1; rank < size_; ++rank)
+    (void)transport->link(MPI_COMM_WORLD, rank, size_);
+  auto spawner = std::make_unique<MpiSpawner>(*transport, std::move(options), free_slots(size_),
+                                              why_no_spawn());
+  return {std::move(transport), std::move(spawner)};
+}
+
+std::unique_ptr<protocol::Transport> MpiSession::open_worker() {
+  auto transport = std::make_unique<MpiTransport>(protocol::kCoordinator);
+  MPI_Comm comm = MPI_COMM_WORLD;
+  if (is_spawned_) MPI_Comm_get_parent(&comm);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  (void)transport->link(comm, 0, 1);
+  return transport;
+}
+
+// Measured: docs/decisions/0012-open-mpi.md.
+std::string MpiSession::why_no_spawn() const {
+  const std::string name = library();
+  if (!name.starts_with("Open MPI v4"))
+    return fmt::format("{} carries a fixed number of workers; Open MPI 4.1 can start more", name);
+  if (environment("OMPI_COMM_WORLD_SIZE").empty())
+    return "this launch is not mpirun's: only mpirun can start more workers";
+  if (!has_recovery())
+    return "mpirun was started without --enable-recovery: a worker that leaves would end the job";
+  if (thread_level_ < MPI_THREAD_MULTIPLE)
+    return fmt::format("{} was built without MPI_THREAD_MULTIPLE", name);
+  return {};
 }
 
 void MpiSession::finish(bool may_finalize, int exit_code) {

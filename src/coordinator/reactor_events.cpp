@@ -131,6 +131,17 @@ void Reactor::happens(JournalPressed& e, Actions&) {
   is_journal_pressed_ = e.is_pressed;
 }
 
+void Reactor::happens(HelpExpected& e, Actions&) {
+  is_help_expected_ = e.is_expected;
+}
+
+void Reactor::happens(LeaveAsked& e, Actions& out) {
+  const WorkerState state = state_of(e.worker);
+  if (state == WorkerState::gone || at(e.worker).is_told_now) return;
+  if (state == WorkerState::leaving && !e.at_once) return;
+  tell_to_leave(e.worker, e.at_once, out);
+}
+
 void Reactor::happens(StopAsked& e, Actions& out) {
   stop(std::move(e.reason), e.at_once, out);
 }

@@ -181,7 +181,7 @@ void Reactor::settle(Actions& out) {
     // Nobody holds anything: there is nothing to finish, so this is the last word.
     tell_all_to_leave(true, out);
   }
-  if (n_living_ > 0 || workers_.empty()) return;
+  if (n_living_ > 0 || is_help_expected_ || (workers_.empty() && phase_ == Phase::running)) return;
   if (phase_ == Phase::running) {
     are_all_lost_ = true;
     stop_reason_ = "no worker is left";

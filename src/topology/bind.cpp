@@ -1,10 +1,8 @@
 #include "sticky/topology/bind.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <sched.h>
 #include <string>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -14,28 +12,6 @@
 namespace sticky::topology {
 
 namespace {
-
-// The first of these variables that holds a number; else -1.
-i64 number_from(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    char* end = nullptr;
-    const i64 number = std::strtoll(value, &end, 10);
-    if (end != value && number >= 0) return number;
-  }
-  return -1;
-}
-
-// Open MPI 4 and 5 and Slurm pass on a binding that was asked for, and nothing otherwise.
-bool is_binding_chosen() {
-  for (const char* name : {"OMPI_MCA_hwloc_base_binding_policy",
-                           "PRTE_MCA_hwloc_default_binding_policy", "SLURM_CPU_BIND_TYPE"}) {
-    const char* value = std::getenv(name);
-    if (value != nullptr && *value != '\0' && std::string_view(value) != "none") return true;
-  }
-  return false;
-}
 
 CpuList current_cpus() {
   CpuList cpus;
@@ -67,22 +43,6 @@ bool use_cpus(const CpuList& cpus) {
 }
 
 }  // namespace
-
-LocalPlace local_place() {
-  LocalPlace place;
-  const i64 rank = number_from({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
-  place.local_rank = std::max<i64>(
-      0, number_from({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}));
-  place.n_local = std::max<i64>(place.local_rank + 1,
-                                number_from({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}));
-  const i64 n_ranks = number_from({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
-  place.has_coordinator = rank == place.local_rank;
-  place.is_coordinator = rank == 0 && n_ranks > 1;
-  if (rank < 0) place.has_coordinator = place.is_coordinator = false;
-  if (n_ranks == 1) place.has_coordinator = false;
-  place.is_binding_chosen = is_binding_chosen();
-  return place;
-}
 
 Share share_of(const CpuList& allowed, const LocalPlace& place) {
   if (place.is_coordinator) return {allowed, true};

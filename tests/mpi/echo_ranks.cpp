@@ -113,15 +113,15 @@ int run(const Job& job, int* argc, char*** argv) {
   if (session.size() == 1) {
     exit_code = run_alone(job);
   } else {
-    const auto transport = session.open_world();
     fmt::print("pid {} {}\n", session.rank(), ::getpid());
     std::fflush(stdout);
     if (session.rank() == 0) {
-      const auto outcome = coordinate(job, *transport);
+      const auto hub = session.open_hub({});
+      const auto outcome = coordinate(job, *hub.transport);
       exit_code = outcome.exit_code;
       may_finalize = outcome.may_finalize;
     } else {
-      may_finalize = work(job, *transport).may_finalize;
+      may_finalize = work(job, *session.open_worker()).may_finalize;
     }
   }
   session.finish(may_finalize, exit_code);

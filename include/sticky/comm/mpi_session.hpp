@@ -4,6 +4,8 @@
 #include <string>
 
 #include "sticky/base/types.hpp"
+#include "sticky/comm/spawn_options.hpp"
+#include "sticky/protocol/spawner.hpp"
 #include "sticky/protocol/transport.hpp"
 
 namespace sticky::comm {
@@ -23,9 +25,19 @@ class MpiSession {
   [[nodiscard]] int size() const { return size_; }
   [[nodiscard]] std::string library() const;     ///< as the library names itself, one line
   [[nodiscard]] std::string capability() const;  ///< what this MPI can carry here, and why
-  /// The ranks of the world as peers. Star: rank 0 talks to all, the others to rank 0 only. Once in
-  /// a session, and gone before it.
-  [[nodiscard]] std::unique_ptr<protocol::Transport> open_world();
+  /// Whether this process was started by MPI_Comm_spawn: a worker, though it is rank 0 of a world
+  /// of its own.
+  [[nodiscard]] bool is_spawned() const { return is_spawned_; }
+
+  /// The coordinator's end: the other ranks of the world as peers, numbered by rank, and what is
+  /// spawned later. Once in a session, and gone before it.
+  struct Hub {
+    std::unique_ptr<protocol::Transport> transport;
+    std::unique_ptr<protocol::Spawner> spawner;  ///< never null; gone before the transport
+  };
+  [[nodiscard]] Hub open_hub(SpawnOptions options);
+  /// A worker's end, of the world or spawned: its only peer is the coordinator. As above.
+  [[nodiscard]] std::unique_ptr<protocol::Transport> open_worker();
 
   /// The end of this process's MPI. With `may_finalize` MPI_Finalize, watched: if it has not
   /// returned after 10 s (a rank died meanwhile) the process ends with `exit_code`. Else flushes
@@ -34,8 +46,12 @@ class MpiSession {
   void finish(bool may_finalize, int exit_code);
 
  private:
+  [[nodiscard]] std::string why_no_spawn() const;
+
   int rank_ = 0;
   int size_ = 1;
+  int thread_level_ = 0;
+  bool is_spawned_ = false;
   bool is_finished_ = false;
 };
 

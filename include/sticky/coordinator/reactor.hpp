@@ -65,6 +65,15 @@ struct InputEnded {};
 struct JournalPressed {
   bool is_pressed = false;
 };
+/// Whether workers may still come that nobody has heard of yet: then a run without any goes on.
+struct HelpExpected {
+  bool is_expected = false;
+};
+/// One worker shall go, the others stay.
+struct LeaveAsked {
+  WorkerId worker;
+  bool at_once = false;  ///< hand back instead of finishing what runs
+};
 struct StopAsked {
   std::string reason;
   bool at_once = false;  ///< hand back instead of finishing what runs
@@ -84,6 +93,8 @@ using What = std::variant<WorkerExpected,
                           InputRead,
                           InputEnded,
                           JournalPressed,
+                          HelpExpected,
+                          LeaveAsked,
                           StopAsked,
                           Tick>;
 
@@ -226,6 +237,8 @@ class Reactor {
   void happens(InputRead& e, Actions& out);
   void happens(InputEnded& e, Actions& out);
   void happens(JournalPressed& e, Actions& out);
+  void happens(HelpExpected& e, Actions& out);
+  void happens(LeaveAsked& e, Actions& out);
   void happens(StopAsked& e, Actions& out);
   void happens(Tick& e, Actions& out);
 
@@ -264,6 +277,7 @@ class Reactor {
   bool has_input_ended_ = false;
   bool is_journal_pressed_ = false;
   bool are_all_lost_ = false;
+  bool is_help_expected_ = false;
 
   IdTable<Invocation> invocations_;  // all that are read and not recorded
   std::deque<InvocationId> waiting_;

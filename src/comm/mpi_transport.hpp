@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,7 +14,8 @@
 
 namespace sticky::comm {
 
-/// The ranks of a communicator as peers, over point-to-point messages only.
+/// Processes reached over communicators as peers, by point-to-point messages only. A link is one
+/// rank of one communicator: of the world, or the only process of a spawn's intercommunicator.
 ///
 /// A message travels as a row of fragments of at most kFragment bytes: the first begins with the
 /// message's length (64 bits), the others are bare. MPI keeps the order between two ranks, so no
@@ -21,12 +23,17 @@ namespace sticky::comm {
 /// time; MPI fills them in the order of posting.
 ///
 /// Nothing blocks: Isend, Irecv and Testsome only, all under one mutex (so MPI_THREAD_SERIALIZED
-/// is enough), and no wildcard, no collective, no wait for a peer that may be dead. What was in
-/// flight to or from a forgotten peer keeps its buffers until the process ends.
-class WorldTransport final : public protocol::Transport {
+/// is enough), and no wildcard, no collective, no wait for a peer that may be dead. What MPI still
+/// holds of a forgotten peer keeps its buffers until the process ends; all else is freed at once.
+class MpiTransport final : public protocol::Transport {
  public:
-  WorldTransport(MPI_Comm comm, int rank, int size);
-  ~WorldTransport() override;  ///< cancels the posted receives that nobody will fill
+  /// Peers are numbered from `first_peer` in the order in which they are linked.
+  explicit MpiTransport(protocol::PeerId first_peer);
+  ~MpiTransport() override;  ///< cancels the posted receives that nobody will fill
+
+  /// `n_expected`: how many links there will be in all, as far as is known; each takes memory.
+  /// Any thread.
+  protocol::PeerId link(MPI_Comm comm, int rank, i64 n_expected);
 
   [[nodiscard]] std::vector<protocol::PeerId> peers() const override;
   void send_bytes(protocol::PeerId to, std::string encoded) override;
@@ -62,6 +69,8 @@ class WorldTransport final : public protocol::Transport {
     Outgoing* message = nullptr;
   };
   struct Link {
+    protocol::PeerId peer;
+    MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0;
     bool is_open = true;
     std::vector<Receive> receives;  // a ring, in the order of posting
@@ -84,12 +93,13 @@ class WorldTransport final : public protocol::Transport {
   void start_sends(Link& link);
   void finish_sends(Link& link);
   void close(Link& link);
+  void bury_closed();
   void lose(Link& link, const std::string& reason);
   [[nodiscard]] Link* open_link(protocol::PeerId peer) const;
 
-  MPI_Comm comm_;
   mutable std::mutex mutex_;
-  std::vector<std::unique_ptr<Link>> links_;  // by rank; null: no link to that rank
+  i64 next_peer_;
+  std::map<i64, std::unique_ptr<Link>> links_;  // by peer: open, or MPI still uses its buffers
   std::vector<protocol::Incoming> inbox_;
   // Of progress(), kept for their memory.
   std::vector<MPI_Request> tested_;

@@ -1,4 +1,4 @@
-#include "world_transport.hpp"
+#include "mpi_transport.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +9,8 @@
 #include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/protocol/codec.hpp"
+
+#include "mpi_error.hpp"
 
 namespace sticky::comm {
 
@@ -28,20 +30,13 @@ constexpr Duration kShortSleep = 20us;
 constexpr Duration kLongSleep = 500us;
 
 // Posted receives a peer. Few where there are many peers, for each takes a fragment's memory.
-std::size_t n_receives_for(int size) {
-  return size <= 64 ? 4 : size <= 1024 ? 2 : 1;
-}
-
-std::string text_of(int error) {
-  char text[MPI_MAX_ERROR_STRING] = {};
-  int n = 0;
-  if (MPI_Error_string(error, text, &n) != MPI_SUCCESS) return "MPI error " + std::to_string(error);
-  return {text, static_cast<std::size_t>(n)};
+std::size_t n_receives_for(i64 n_peers) {
+  return n_peers <= 64 ? 4 : n_peers <= 1024 ? 2 : 1;
 }
 
 }  // namespace
 
-WorldTransport::Outgoing::Outgoing(std::string message) : bytes_(std::move(message)) {
+MpiTransport::Outgoing::Outgoing(std::string message) : bytes_(std::move(message)) {
   const i64 n = static_cast<i64>(bytes_.size());
   n_in_head_ = std::min(bytes_.size(), kFragment - sizeof n);
   head_.resize(sizeof n + n_in_head_);
@@ -49,7 +44,7 @@ WorldTransport::Outgoing::Outgoing(std::string message) : bytes_(std::move(messa
   std::memcpy(head_.data() + sizeof n, bytes_.data(), n_in_head_);
 }
 
-std::string_view WorldTransport::Outgoing::next_fragment() {
+std::string_view MpiTransport::Outgoing::next_fragment() {
   if (n_started_ == 0) {
     n_started_ = n_in_head_;
     return head_;
@@ -59,55 +54,49 @@ std::string_view WorldTransport::Outgoing::next_fragment() {
   return fragment;
 }
 
-WorldTransport::WorldTransport(MPI_Comm comm, int rank, int size) : comm_(comm) {
-  links_.resize(static_cast<std::size_t>(size));
-  for (int peer = 0; peer < size; ++peer) {
-    // A star: workers know the coordinator only.
-    if (peer == rank || (rank != 0 && peer != 0)) continue;
-    auto link = std::make_unique<Link>();
-    link->rank = peer;
-    link->receives.resize(n_receives_for(rank == 0 ? size : 2));
-    for (Receive& receive : link->receives) {
-      receive.buffer = std::make_unique<char[]>(kFragment);
-      post(*link, receive);
-    }
-    links_[static_cast<std::size_t>(peer)] = std::move(link);
-  }
-}
+MpiTransport::MpiTransport(PeerId first_peer) : next_peer_(first_peer.value) {}
 
-WorldTransport::~WorldTransport() {
+PeerId MpiTransport::link(MPI_Comm comm, int rank, i64 n_expected) {
   const std::lock_guard lock(mutex_);
-  for (auto& link : links_) {
-    if (!link) continue;
-    finish_sends(*link);
-    if (!link->is_open || !link->in_flight.empty()) {
-      // MPI may still write to or read from these buffers: they go with the process.
-      (void)link.release();
-      continue;
-    }
-    for (Receive& receive : link->receives) {
-      if (receive.request == MPI_REQUEST_NULL) continue;
-      MPI_Cancel(&receive.request);
-      MPI_Wait(&receive.request, MPI_STATUS_IGNORE);  // local: a cancelled receive is done at once
-    }
+  bury_closed();
+  auto link = std::make_unique<Link>();
+  link->peer = {next_peer_++};
+  link->comm = comm;
+  link->rank = rank;
+  link->receives.resize(n_receives_for(n_expected));
+  for (Receive& receive : link->receives) {
+    receive.buffer = std::make_unique<char[]>(kFragment);
+    post(*link, receive);
   }
+  const PeerId peer = link->peer;
+  links_.emplace(peer.value, std::move(link));
+  return peer;
 }
 
-std::vector<PeerId> WorldTransport::peers() const {
+MpiTransport::~MpiTransport() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [peer, link] : links_)
+    if (link->is_open) close(*link);
+  bury_closed();
+  // MPI may still write to or read from these buffers: they go with the process.
+  for (auto& [peer, link] : links_)
+    (void)link.release();
+}
+
+std::vector<PeerId> MpiTransport::peers() const {
   const std::lock_guard lock(mutex_);
   std::vector<PeerId> out;
-  for (const auto& link : links_)
-    if (link && link->is_open) out.push_back({link->rank});
+  for (const auto& [peer, link] : links_)
+    if (link->is_open) out.push_back(link->peer);
   return out;
 }
 
-WorldTransport::Link* WorldTransport::open_link(PeerId peer) const {
-  const auto rank = static_cast<std::size_t>(peer.value);
-  if (rank >= links_.size() || !links_[rank] || !links_[rank]->is_open) return nullptr;
-  return links_[rank].get();
+MpiTransport::Link* MpiTransport::open_link(PeerId peer) const {
+  const auto found = links_.find(peer.value);
+  return found != links_.end() && found->second->is_open ? found->second.get() : nullptr;
 }
 
-void WorldTransport::send_bytes(PeerId to, std::string encoded) {
+void MpiTransport::send_bytes(PeerId to, std::string encoded) {
   STICKY_CHECK(static_cast<i64>(encoded.size()) <= protocol::kMaxMessageBytes);
   const std::lock_guard lock(mutex_);
   if (Link* link = open_link(to)) {
@@ -117,7 +106,7 @@ void WorldTransport::send_bytes(PeerId to, std::string encoded) {
   }
 }
 
-std::vector<Incoming> WorldTransport::poll(Duration patience) {
+std::vector<Incoming> MpiTransport::poll(Duration patience) {
   const auto end = std::chrono::steady_clock::now() + patience;
   Duration sleep = kShortSleep;
   for (;;) {
@@ -133,22 +122,23 @@ std::vector<Incoming> WorldTransport::poll(Duration patience) {
   }
 }
 
-void WorldTransport::forget(PeerId peer) {
+void MpiTransport::forget(PeerId peer) {
   const std::lock_guard lock(mutex_);
   if (Link* link = open_link(peer)) close(*link);
+  bury_closed();
   std::erase_if(inbox_, [&](const Incoming& incoming) {
     const auto* arrived = std::get_if<Arrived>(&incoming);
     return arrived != nullptr ? arrived->from == peer : std::get<PeerLost>(incoming).peer == peer;
   });
 }
 
-i64 WorldTransport::unsent_bytes(PeerId peer) const {
+i64 MpiTransport::unsent_bytes(PeerId peer) const {
   const std::lock_guard lock(mutex_);
   const Link* link = open_link(peer);
   return link != nullptr ? link->n_unsent_bytes : 0;
 }
 
-i64 WorldTransport::n_arrived(PeerId peer) {
+i64 MpiTransport::n_arrived(PeerId peer) {
   const std::lock_guard lock(mutex_);
   progress();
   const Link* link = open_link(peer);
@@ -157,11 +147,11 @@ i64 WorldTransport::n_arrived(PeerId peer) {
 
 // One look at everything. The oldest receives of all links are tested in one call, for a call costs
 // about a microsecond whatever it tests.
-void WorldTransport::progress() {
+void MpiTransport::progress() {
   tested_.clear();
   tested_links_.clear();
-  for (const auto& link : links_) {
-    if (!link || !link->is_open) continue;
+  for (const auto& [peer, link] : links_) {
+    if (!link->is_open) continue;
     tested_.push_back(link->receives[link->next_receive].request);
     tested_links_.push_back(link.get());
   }
@@ -186,7 +176,7 @@ void WorldTransport::progress() {
 }
 
 // The oldest posted receive of a link has completed.
-void WorldTransport::receive_head(Link& link, int error, const MPI_Status& status) {
+void MpiTransport::receive_head(Link& link, int error, const MPI_Status& status) {
   Receive& receive = link.receives[link.next_receive];
   receive.request = MPI_REQUEST_NULL;
   if (error != MPI_SUCCESS) {
@@ -202,7 +192,7 @@ void WorldTransport::receive_head(Link& link, int error, const MPI_Status& statu
   link.next_receive = (link.next_receive + 1) % link.receives.size();
 }
 
-void WorldTransport::receive_more(Link& link) {
+void MpiTransport::receive_more(Link& link) {
   while (link.is_open) {
     int is_done = 0;
     MPI_Status status{};
@@ -212,7 +202,7 @@ void WorldTransport::receive_more(Link& link) {
   }
 }
 
-void WorldTransport::accept(Link& link, std::string_view fragment) {
+void MpiTransport::accept(Link& link, std::string_view fragment) {
   if (link.n_expected < 0) {
     i64 n = -1;
     if (fragment.size() >= sizeof n) std::memcpy(&n, fragment.data(), sizeof n);
@@ -239,28 +229,28 @@ void WorldTransport::accept(Link& link, std::string_view fragment) {
   }
 }
 
-void WorldTransport::deliver(Link& link, std::string_view message) {
+void MpiTransport::deliver(Link& link, std::string_view message) {
   link.n_expected = -1;
   try {
-    inbox_.emplace_back(Arrived{{link.rank}, protocol::decode(message)});
+    inbox_.emplace_back(Arrived{link.peer, protocol::decode(message)});
   } catch (const FormatError& e) {
     lose(link, e.what());
   }
 }
 
-void WorldTransport::post(Link& link, Receive& receive) {
+void MpiTransport::post(Link& link, Receive& receive) {
   const int error = MPI_Irecv(receive.buffer.get(), static_cast<int>(kFragment), MPI_BYTE,
-                              link.rank, kTag, comm_, &receive.request);
+                              link.rank, kTag, link.comm, &receive.request);
   if (error != MPI_SUCCESS) lose(link, text_of(error));
 }
 
-void WorldTransport::start_sends(Link& link) {
+void MpiTransport::start_sends(Link& link) {
   while (link.is_open && link.in_flight.size() < kSendAhead && link.n_started < link.queue.size()) {
     Outgoing& message = *link.queue[link.n_started];
     const std::string_view fragment = message.next_fragment();
     InFlight sent{.message = &message};
     const int error = MPI_Isend(fragment.data(), static_cast<int>(fragment.size()), MPI_BYTE,
-                                link.rank, kTag, comm_, &sent.request);
+                                link.rank, kTag, link.comm, &sent.request);
     if (error != MPI_SUCCESS) {
       lose(link, text_of(error));
       return;
@@ -273,7 +263,7 @@ void WorldTransport::start_sends(Link& link) {
   }
 }
 
-void WorldTransport::finish_sends(Link& link) {
+void MpiTransport::finish_sends(Link& link) {
   for (std::size_t k = 0; k < link.in_flight.size();) {
     InFlight& sent = link.in_flight[k];
     int is_done = 0;
@@ -295,17 +285,37 @@ void WorldTransport::finish_sends(Link& link) {
 }
 
 // What has begun keeps its buffers, for MPI may still use them; the rest is dropped.
-void WorldTransport::close(Link& link) {
+void MpiTransport::close(Link& link) {
   link.is_open = false;
   const bool is_half_sent =
       link.n_started < link.queue.size() && link.queue[link.n_started]->n_in_flight > 0;
   link.queue.resize(link.n_started + (is_half_sent ? 1 : 0));
   link.incoming = {};
+  for (Receive& receive : link.receives)
+    if (receive.request != MPI_REQUEST_NULL) MPI_Cancel(&receive.request);
 }
 
-void WorldTransport::lose(Link& link, const std::string& reason) {
+// Frees the closed links that MPI is done with. A cancelled receive is done at once, unless a large
+// fragment was on its way into it; a send to a dead process may never be.
+void MpiTransport::bury_closed() {
+  std::erase_if(links_, [&](const auto& entry) {
+    Link& link = *entry.second;
+    if (link.is_open) return false;
+    finish_sends(link);
+    bool is_done = link.in_flight.empty();
+    for (Receive& receive : link.receives) {
+      int is_complete = 1;
+      if (receive.request != MPI_REQUEST_NULL)
+        MPI_Test(&receive.request, &is_complete, MPI_STATUS_IGNORE);
+      is_done = is_done && is_complete != 0;
+    }
+    return is_done;
+  });
+}
+
+void MpiTransport::lose(Link& link, const std::string& reason) {
   close(link);
-  inbox_.emplace_back(PeerLost{{link.rank}, reason});
+  inbox_.emplace_back(PeerLost{link.peer, reason});
 }
 
 }  // namespace sticky::comm
