@@ -18,6 +18,10 @@ constexpr i64 kDefaultSequences = 32;
 constexpr i64 kDefaultBatchTokens = 512;
 constexpr double kLowestLogprob = -9999.0;  // JSON has no -inf; OpenAI writes this
 
+constexpr const char* kNotFinite =
+    "the model's logits are not finite numbers: its weights hold NaN or infinity (a damaged or "
+    "badly converted file), or their products overflow the arithmetic";
+
 using Sequences = std::vector<std::unique_ptr<Sequence>>;  // ordered by number
 
 void insert_by_number(Sequences& sequences, std::unique_ptr<Sequence> sequence) {
@@ -227,13 +231,21 @@ void Engine::Impl::compute() {
 
   i64 row = 0;
   for (const auto& [sequence, n_rows] : work_) {
-    sequence->note_computed(pool_, n_rows);
+    sequence->note_computed(n_rows);
     if (!sequence->is_computed()) continue;
     extend(*sequence, {logits.row(row++), static_cast<std::size_t>(model_limits_.vocab)});
   }
 }
 
 void Engine::Impl::extend(Sequence& sequence, std::span<const float> logits) {
+  if (!are_finite(logits)) {
+    sequence.fail(kNotFinite);
+    ended_.push_back(&sequence);
+    return;
+  }
+  // Not before: pages that others can find must hold what follows from their tokens alone, and a
+  // token that makes NaN spoils, by 0 x NaN, rows of the same step before it.
+  sequence.publish_pages(pool_);
   const request::Sampling& sampling = sequence.sampling();
   const std::vector<i32> banned = sequence.banned(ends_);
   const auto processed = sampler_.processed(logits, {sampling, sequence.counts(), banned});

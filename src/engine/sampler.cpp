@@ -112,6 +112,15 @@ double uniform_at(const DrawKey& key, i64 position) {
   return uniform01(random[0], random[1]);
 }
 
+bool are_finite(std::span<const float> logits) {
+  // Exponents of all ones. On integers, since vectors of floats may not be told to skip NaN.
+  constexpr std::uint32_t kExponent = 0x7f800000U;
+  std::uint32_t n_bad = 0;
+  for (const float logit : logits)
+    n_bad += (std::bit_cast<std::uint32_t>(logit) & kExponent) == kExponent ? 1U : 0U;
+  return n_bad == 0;
+}
+
 i32 argmax(std::span<const float> logits) {
   const float best = highest(logits);
   if (best == kMinusInfinity) return 0;

@@ -44,6 +44,7 @@ Sequence::Sequence(
 SequenceView Sequence::view() const {
   return {.n_tokens = std::ssize(tokens_),
           .n_computed = n_computed_,
+          .n_published = n_published_,
           .pages = pages_,
           .page_hashes = page_hashes_};
 }
@@ -66,6 +67,7 @@ void Sequence::take_cached(PagePool& pool, i64 n_pages) {
     pool.retain(*page);
     pages_.push_back(*page);
   }
+  n_published_ = n_pages;
   n_computed_ = n_pages * kPageTokens;
   if (!has_started_) answer_.cached_tokens = n_computed_;
 }
@@ -75,12 +77,11 @@ void Sequence::take_pages(PagePool& pool, i64 n_tokens) {
     pages_.push_back(pool.allocate());
 }
 
-void Sequence::note_computed(PagePool& pool, i64 n_rows) {
-  const i64 n_published = n_computed_ / kPageTokens;
-  n_computed_ += n_rows;
+void Sequence::publish_pages(PagePool& pool) {
   if (!shares_pages_) return;
-  for (i64 i = n_published; i < n_computed_ / kPageTokens; ++i) {
-    pool.publish(pages_[static_cast<std::size_t>(i)], page_hashes_[static_cast<std::size_t>(i)]);
+  for (; n_published_ < n_computed_ / kPageTokens; ++n_published_) {
+    const auto i = static_cast<std::size_t>(n_published_);
+    pool.publish(pages_[i], page_hashes_[i]);
   }
 }
 
@@ -88,6 +89,7 @@ void Sequence::give_back_pages(PagePool& pool) {
   for (const i32 page : std::views::reverse(pages_))
     pool.release(page);
   pages_.clear();
+  n_published_ = 0;
   n_computed_ = 0;
 }
 
@@ -152,6 +154,7 @@ void Sequence::note_first_token(TimePoint at) {
 Outcome Sequence::take_outcome(TimePoint now) {
   return {.key = job_.key,
           .answer = std::move(answer_),
+          .fault = std::move(fault_),
           .queued_seconds = seconds(started_ - submitted_),
           .prefill_seconds = seconds(first_token_ - started_),
           .decode_seconds = seconds(now - first_token_)};

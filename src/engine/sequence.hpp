@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sticky/base/clock.hpp"
@@ -44,7 +45,9 @@ class Sequence {
   /// Pages for its first n_tokens tokens.
   void take_pages(PagePool& pool, i64 n_tokens);
   /// Its next n_rows tokens are in their pages now.
-  void note_computed(PagePool& pool, i64 n_rows);
+  void note_computed(i64 n_rows) { n_computed_ += n_rows; }
+  /// Lets other sequences find its full pages, which must be as its tokens alone make them.
+  void publish_pages(PagePool& pool);
   void give_back_pages(PagePool& pool);
 
   /// Tokens that must not come next: while min_tokens are not reached, those that would end it.
@@ -53,6 +56,8 @@ class Sequence {
   void append_logprob(request::TokenLogprob logprob);
   /// After append(): takes the token's text and says whether the text has ended.
   [[nodiscard]] bool has_ended(const TextEnds& ends);
+  /// The outcome will say so.
+  void fail(std::string fault) { fault_ = std::move(fault); }
   [[nodiscard]] Outcome take_outcome(TimePoint now);
 
   void note_submitted(TimePoint at) { submitted_ = started_ = first_token_ = at; }
@@ -74,11 +79,13 @@ class Sequence {
 
   std::vector<i32> pages_;
   std::vector<Hash128> page_hashes_;  // of full pages
+  i64 n_published_ = 0;               // pages
   i64 n_computed_ = 0;
 
   tokenizer::StreamDecoder decoder_;
   StopMatcher stops_;
   request::Answer answer_;
+  std::string fault_;
 
   bool has_started_ = false;
   TimePoint submitted_;

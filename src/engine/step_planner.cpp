@@ -135,7 +135,7 @@ void Planning::admit(std::span<const SequenceView> waiting) {
   i64 n_slots = limits_.max_sequences - n_kept_;
   if (!plan_.returned.empty() || waiting.empty() || n_slots <= 0 || n_rows_left_ <= 0) return;
   for (const SequenceView& s : running_)
-    promise(s, s.n_computed / kPageTokens);
+    promise(s, s.n_published);
   i64 n_spare = n_available_ - n_pages_reserved();
 
   for (std::size_t i = 0; i < waiting.size() && n_slots > 0 && n_rows_left_ > 0; ++i) {

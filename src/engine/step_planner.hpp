@@ -32,6 +32,7 @@ namespace sticky::engine {
 struct SequenceView {
   i64 n_tokens = 0;                      ///< known so far: prompt and generated
   i64 n_computed = 0;                    ///< of these, whose keys and values are in pages
+  i64 n_published = 0;                   ///< full pages that others can find by now
   std::span<const i32> pages;            ///< held
   std::span<const Hash128> page_hashes;  ///< of its full pages; empty without prefix cache
 };

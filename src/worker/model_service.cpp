@@ -31,6 +31,15 @@ std::vector<i32> all_eos_ids(const model::ModelSpec& spec, const tokenizer::Text
   return {ids.begin(), ids.end()};
 }
 
+protocol::Result failure(InvocationId id,
+                         const request::RequestError& error,
+                         const request::Origin& origin,
+                         const Json& row) {
+  return {.id = id,
+          .is_error = true,
+          .record = request::error_record(error, origin, row, request::status_code_of(error.code))};
+}
+
 class ModelService final : public Service {
  public:
   ModelService(const Options& options, WorkerId worker, const Clock& clock)
@@ -118,11 +127,7 @@ void ModelService::submit(protocol::Invocation invocation) {
 
 // A request that cannot be answered is a record of its own and never harms its neighbours.
 void ModelService::refuse(const protocol::Invocation& invocation, const Rejected& rejected) {
-  refused_.push_back(
-      {.id = invocation.id,
-       .is_error = true,
-       .record = request::error_record(rejected.error, origin_of(invocation), rejected.row,
-                                       request::status_code_of(rejected.error.code))});
+  refused_.push_back(failure(invocation.id, rejected.error, origin_of(invocation), rejected.row));
 }
 
 std::vector<protocol::Result> ModelService::step() {
@@ -143,6 +148,12 @@ protocol::Result ModelService::finish(engine::Outcome outcome) {
   origin.queued_seconds = outcome.queued_seconds;
   origin.prefill_seconds = outcome.prefill_seconds;
   origin.decode_seconds = outcome.decode_seconds;
+  if (!outcome.fault.empty()) {
+    request::RequestError error;
+    error.code = "non_finite_logits";
+    error.message = outcome.fault;
+    return failure(held.invocation.id, error, origin, held.request.row);
+  }
   return {.id = held.invocation.id,
           .is_error = false,
           .record = request::success_record(held.request, outcome.answer, origin),

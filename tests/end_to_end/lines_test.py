@@ -1,6 +1,7 @@
 """Every kind of bad line gives one record of its own, and its neighbours are unharmed."""
 import gzip
 import json
+import struct
 import subprocess
 import unittest
 
@@ -107,6 +108,25 @@ class Lines(RunTest):
         row = {"id": "r", "prompt": "x", "label": "SUPPORTED", "score": 1.10, "big": 12345678901234567890123}
         run = self.run_job("rows", [row], *GREEDY)
         self.assertEqual(run.results[0]["row"], {"label": "SUPPORTED", "score": 1.1, "big": row["big"]})
+
+    def test_weights_that_are_not_numbers_give_errors_and_no_empty_answers(self):
+        model = self.tiny_model()
+        weights = bytearray((model / "model.safetensors").read_bytes())
+        (n_header,) = struct.unpack("<Q", weights[:8])
+        start, end = json.loads(weights[8:8 + n_header])["model.norm.weight"]["data_offsets"]
+        for at in range(8 + n_header + start, 8 + n_header + end, 2):
+            weights[at:at + 2] = b"\xc0\x7f"  # NaN in bf16
+        (model / "model.safetensors").write_bytes(weights)
+        lines = [{"id": "greedy", "prompt": "x", "temperature": 0, "column": 1}, {"id": "drawn", "prompt": "x"},
+                 {"id": "chat", "messages": [{"role": "user", "content": "x"}]}]
+        run = self.run_job("nan", lines, expect=3)
+        self.assertEqual(run.results, [])
+        self.assertEqual({e["custom_id"] for e in run.errors}, {"greedy", "drawn", "chat"})
+        for error in run.errors:
+            self.assertEqual(error["error"]["code"], "non_finite_logits")
+            self.assertIn("NaN or infinity", error["error"]["message"])
+            self.assertEqual(error["response"]["status_code"], 500)
+            self.assertEqual(error.get("row"), {"column": 1} if error["custom_id"] == "greedy" else None)
 
 
 if __name__ == "__main__":

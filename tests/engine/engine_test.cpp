@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -200,9 +201,8 @@ TEST_F(EngineTest, LogprobsStandForEachTokenTheEndIncluded) {
 
 TEST_F(EngineTest, ImpossibleTokensHaveAFiniteLogprob) {
   ScriptedModel model(kLimits, [](i32, i64, std::span<float> logits) {
-    std::ranges::fill(logits, -std::numeric_limits<float>::infinity());
+    std::ranges::fill(logits, std::numeric_limits<float>::lowest());
     logits[2] = 1.0F;
-    logits[3] = std::numeric_limits<float>::quiet_NaN();
   });
   Engine engine(model, tokenizer_, {kEos}, {}, clock_);
   engine.submit(
@@ -214,6 +214,37 @@ TEST_F(EngineTest, ImpossibleTokensHaveAFiniteLogprob) {
   EXPECT_EQ(logprob.logprob, 0.0);
   EXPECT_EQ(logprob.top.at(1).logprob, -9999.0);
   EXPECT_EQ(logprob.top.at(2).logprob, -9999.0);
+}
+
+TEST_F(EngineTest, LogitsThatAreNotFiniteAreAFaultAndNoAnswer) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+        -std::numeric_limits<float>::infinity()}) {
+    for (const double temperature : {0.0, 1.0}) {
+      for (const std::size_t at : {0U, 9U}) {
+        // Token 2 makes one logit bad: sequences that come there end, their neighbour counts on.
+        ScriptedModel model(kLimits, [&](i32 token, i64 position, std::span<float> logits) {
+          count_up(token, position, logits);
+          logits[static_cast<std::size_t>(token + 1) % logits.size()] = 1000.0F;
+          if (token == 2) logits[at] = bad;
+        });
+        Engine engine(model, tokenizer_, {kEos}, {}, clock_);
+        engine.submit({.key = 1, .prompt = {0}, .sampling = {.temperature = temperature}});
+        engine.submit({.key = 2, .prompt = {2}, .sampling = {.temperature = temperature}});
+        engine.submit({.key = 3, .prompt = {3}, .sampling = {.temperature = temperature}});
+
+        std::map<i64, Outcome> outcomes;
+        for (Outcome& o : run(engine))
+          outcomes[o.key] = std::move(o);
+
+        ASSERT_EQ(outcomes.size(), 3U);
+        EXPECT_NE(outcomes[1].fault.find("not finite"), std::string::npos) << bad;
+        EXPECT_NE(outcomes[2].fault.find("not finite"), std::string::npos) << bad;
+        EXPECT_EQ(outcomes[3].fault, "");
+        EXPECT_EQ(outcomes[3].answer.token_ids, (std::vector<i32>{4, 5, 6, 7, 8, kEos}));
+      }
+    }
+  }
 }
 
 TEST_F(EngineTest, PenaltiesFollowTheSequence) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sticky/base/clock.hpp"
@@ -27,6 +28,7 @@ struct Job {
 struct Outcome {
   i64 key = 0;
   request::Answer answer;  ///< prompt_token_ids stays empty: the caller has them
+  std::string fault;       ///< a sentence; empty: all is well. Else the answer is of no use
   double queued_seconds = 0.0;
   double prefill_seconds = 0.0;
   double decode_seconds = 0.0;
@@ -55,8 +57,9 @@ struct Stats {
 /// looked for. Special tokens that end nothing are left out of the text.
 ///
 /// Log probabilities are of the model's own logits, before bias, penalties and temperature; -9999
-/// stands for those below it. Of NaN logits nothing good can come: they count as -inf, and where no
-/// other is left, token 0 is chosen.
+/// stands for those below it. Where one of the model's logits is NaN or infinite, the weights or
+/// the arithmetic have failed, and whatever were chosen would be no answer: the job ends with a
+/// fault, and no later job finds its pages. Others in the same step are as if it were not there.
 class Engine {
  public:
   /// eos_ids: tokens that end a text. `tokenizer`, `model` and `clock` outlive the engine.
@@ -74,7 +77,7 @@ class Engine {
   /// Forgets a job that has not finished, wherever it is; false when it is not here (any more).
   bool cancel(i64 key);
   /// Runs one step and gives what finished in it. With nothing to do: returns at once with nothing.
-  /// Throws DeviceError when the device is lost; no job can fail otherwise.
+  /// Throws DeviceError when the device is lost.
   [[nodiscard]] std::vector<Outcome> step();
   [[nodiscard]] bool idle() const;
   [[nodiscard]] i64 n_jobs() const;  ///< submitted and not finished
