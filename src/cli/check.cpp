@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/comm/proc.hpp"
 #include "sticky/topology/usable_cpus.hpp"
 
 #include "commands.hpp"
@@ -12,7 +13,6 @@
 #include "input_check.hpp"
 #include "launch_line.hpp"
 #include "model_report.hpp"
-#include "proc.hpp"
 #include "progress_line.hpp"
 #include "text_model.hpp"
 
@@ -95,7 +95,7 @@ class Check {
                           .mpirun = find_mpirun(),
                           .is_root = geteuid() == 0,
                           .n_workers = n_workers,
-                          .program = {own_path(), "run", "…"}};
+                          .program = {comm::own_path(), "run", "…"}};
     fmt::print("  MPI         {}\n", request.mpirun.kind == MpirunVersion::Kind::missing
                                          ? "no mpirun in PATH"
                                          : request.mpirun.text);

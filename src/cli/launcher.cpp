@@ -4,6 +4,7 @@
 // and killed without any doubt about whose pid that is.
 #include "launcher.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -22,9 +23,10 @@
 #include "sticky/base/clock.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
+#include "sticky/comm/proc.hpp"
 
 #include "lock_view.hpp"
-#include "proc.hpp"
+#include "mpirun_noise.hpp"
 #include "progress_line.hpp"
 #include "run_files.hpp"
 #include "signals.hpp"
@@ -40,6 +42,8 @@ constexpr milliseconds kTurn{250};
 constexpr seconds kKillAfter{4};      // mpirun needs up to that long to end its ranks by itself
 constexpr seconds kTeardown{3};       // for the ranks to follow a coordinator that has died,
 constexpr seconds kLongTeardown{15};  // and one that has said all it had to
+constexpr seconds kLookEvery{1};
+constexpr seconds kAfterLastRank{10};  // for mpirun to end when no rank has come to anything
 constexpr int kEndedEarly = 4;
 constexpr int kDidNotStart = 5;
 constexpr int kNotStarted = 127;  // as a shell says it
@@ -79,7 +83,7 @@ std::string token_of(const std::optional<LockView>& lock) {
 }
 
 i64 own_start_ticks() {
-  const auto stat = stat_of(getpid());
+  const auto stat = comm::stat_of(getpid());
   return stat ? stat->start_ticks : 0;
 }
 
@@ -89,7 +93,7 @@ i64 own_start_ticks() {
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // the launcher killed hard: mpirun then ends its ranks
   unblock_all_signals();
   if (stdin_fd >= 0) dup2(stdin_fd, STDIN_FILENO);
-  if (stderr_fd >= 0) dup2(stderr_fd, STDERR_FILENO);
+  dup2(stderr_fd, STDERR_FILENO);
   execvp(argv[0], argv.data());
   _exit(kNotStarted);
 }
@@ -114,12 +118,15 @@ class Launcher {
         on_signal(*signal);
       reap();
       watch_coordinator();
+      if (!coordinator_) watch_start();
       drain_if_wanted();
       kill_if_late();
+      forward_output();
       if (launch_.draws_line) draw();
     }
     forward_output();
     kill_orphans();
+    if (!unfinished_.empty()) print_line(unfinished_ + '\n');
     living_.clear();
     return exit_code();
   }
@@ -127,7 +134,7 @@ class Launcher {
  private:
   void start() {
     std::array<int, 2> pipe_ends{-1, -1};
-    if (launch_.draws_line && pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
+    if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0)
       fail<SystemError>("pipe: {}", std::strerror(errno));
     // A program in a background process group that reads the terminal would be stopped.
     const int nothing = launch_.reads_stdin ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -142,16 +149,16 @@ class Launcher {
     if (mpirun_ == 0) become(argv, nothing, pipe_ends[1]);
     const int fork_error = errno;
     if (nothing >= 0) close(nothing);
-    if (pipe_ends[1] >= 0) close(pipe_ends[1]);
+    close(pipe_ends[1]);
     output_ = pipe_ends[0];
-    if (output_ >= 0) fcntl(output_, F_SETFL, O_NONBLOCK);
+    fcntl(output_, F_SETFL, O_NONBLOCK);
     if (mpirun_ < 0) fail<SystemError>("cannot start {}: {}", words[0], std::strerror(fork_error));
     setpgid(mpirun_, mpirun_);  // also here: whoever comes first
   }
 
   void wait_for_something() const {
     std::array<pollfd, 2> fds{{{signals_.fd(), POLLIN, 0}, {output_, POLLIN, 0}}};
-    (void)poll(fds.data(), output_ >= 0 ? 2 : 1, static_cast<int>(kTurn.count()));
+    (void)poll(fds.data(), is_output_open_ ? 2 : 1, static_cast<int>(kTurn.count()));
   }
 
   void on_signal(int signal) {
@@ -177,6 +184,33 @@ class Launcher {
     if (!coordinator_gone_) coordinator_gone_ = clock_.now();
     const seconds patience = summary_.is_new() ? kLongTeardown : kTeardown;
     if (!kill_at_ && clock_.now() - *coordinator_gone_ >= patience) end_ranks(SIGTERM);
+  }
+
+  // Before there is a coordinator nobody else ends ranks that hang.
+  void watch_start() {
+    if (kill_at_ || clock_.now() < next_look_) return;
+    next_look_ = clock_.now() + kLookEvery;
+    if (launch_.start_limit && clock_.now() - started_ >= *launch_.start_limit) {
+      give_up_start(fmt::format("no coordinator has come to {} in {} s", launch_.run_dir,
+                                std::chrono::duration_cast<seconds>(*launch_.start_limit).count()));
+      return;
+    }
+    if (is_rank_here()) {
+      last_rank_ = clock_.now();
+    } else if (last_rank_ && clock_.now() - *last_rank_ >= kAfterLastRank) {
+      give_up_start(fmt::format("{} does not end, though its ranks have", launch_.line[0]));
+    }
+  }
+
+  [[nodiscard]] bool is_rank_here() const {
+    const std::string program = comm::own_path();
+    return std::ranges::any_of(comm::living_children_of(mpirun_),
+                               [&](pid_t child) { return comm::program_of(child) == program; });
+  }
+
+  void give_up_start(const std::string& why) {
+    say(fmt::format("{}: ending it. Nothing was done yet: start it again", why));
+    end_ranks(SIGTERM);
   }
 
   void end_ranks(int signal) {
@@ -205,7 +239,6 @@ class Launcher {
   }
 
   void draw() {
-    forward_output();
     if (clock_.now() < next_draw_) return;
     next_draw_ = clock_.now() + seconds(1);
     if (!status_.is_new()) return;  // that of an earlier run
@@ -216,17 +249,30 @@ class Launcher {
 
   void forward_output() {
     std::array<char, 4096> chunk{};
-    while (output_ >= 0) {
+    while (is_output_open_) {
       const ssize_t n = read(output_, chunk.data(), chunk.size());
-      if (n <= 0) return;
-      living_.print_above({chunk.data(), static_cast<std::size_t>(n)});
+      if (n < 0) return;
+      is_output_open_ = n > 0;
+      unfinished_.append(chunk.data(), static_cast<std::size_t>(n));
+      std::size_t begin = 0;
+      for (auto end = unfinished_.find('\n'); end != std::string::npos;
+           end = unfinished_.find('\n', begin)) {
+        print_line(unfinished_.substr(begin, end + 1 - begin));
+        begin = end + 1;
+      }
+      unfinished_.erase(0, begin);
     }
+  }
+
+  // Noise is for run.log alone, where there is one.
+  void print_line(const std::string& line) {
+    if (!is_mpirun_noise(line) || !append_to_log(launch_.run_dir, line)) living_.print_above(line);
   }
 
   void kill_orphans() {
     const TimePoint give_up = clock_.now() + seconds(5);
     while (clock_.now() < give_up) {
-      for (const pid_t child : children_of(getpid()))
+      for (const pid_t child : comm::children_of(getpid()))
         kill(child, SIGKILL);
       if (waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) return;
     }
@@ -242,7 +288,7 @@ class Launcher {
       const Json* code = summary ? summary->find("exit_code") : nullptr;
       if (code != nullptr && code->is_integer()) return static_cast<int>(code->as_integer());
     }
-    if (job_.is_new() && holds_run(launch_.run_dir)) {
+    if (job_.is_new()) {
       log::error(
           "the run ended before its summary was written; what was answered is kept. Go on with: {}",
           resume_line(launch_.run_dir));
@@ -261,6 +307,9 @@ class Launcher {
   const Launch& launch_;
   SignalQueue signals_;
   SteadyClock clock_;
+  TimePoint started_ = clock_.now();
+  TimePoint next_look_{};
+  std::optional<TimePoint> last_rank_;  // when one was last alive here
   WatchedFile summary_;
   WatchedFile job_;  // written as soon as the folder is the coordinator's
   WatchedFile status_;
@@ -271,7 +320,9 @@ class Launcher {
   RateMeter rates_;
   TimePoint next_draw_{};
   pid_t mpirun_ = -1;
-  int output_ = -1;  // what mpirun writes to standard error; -1: it has ours
+  int output_ = -1;  // what mpirun writes to standard error
+  bool is_output_open_ = true;
+  std::string unfinished_;  // of its last line
   int n_stop_signals_ = 0;
   bool is_drain_sent_ = false;
   bool has_ended_ = false;

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "sticky/comm/local_processes.hpp"
+#include "sticky/comm/proc.hpp"
 
 #include "json_fields.hpp"
-#include "proc.hpp"
 #include "run_files.hpp"
 
 namespace sticky::cli {
@@ -46,7 +46,7 @@ std::optional<LockView> lock_of(const std::string& run_dir) {
 }
 
 bool is_holder_alive(const LockView& lock) {
-  const auto stat = stat_of(lock.pid);
+  const auto stat = comm::stat_of(lock.pid);
   return stat && stat->start_ticks == lock.start_ticks && !stat->has_ended;
 }
 

@@ -1,5 +1,6 @@
 #include "run_files.hpp"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <filesystem>
@@ -39,14 +40,21 @@ std::optional<Json> read_lock(const std::string& run_dir) {
   return read_json_file((fs::path(run_dir) / "lock").string());
 }
 
-bool holds_run(const std::string& run_dir) {
-  std::error_code error;
-  for (const char* name : {"results.jsonl", "errors.jsonl"}) {
-    if (fs::exists(fs::path(run_dir) / name, error)) return true;
-  }
-  // One that was refused before any work leaves a summary, and may be repeated.
-  const auto summary = read_summary(run_dir);
-  return summary && summary->find("counts") != nullptr;
+bool shows_run(const std::string& run_dir) {
+  constexpr std::array kFiles{"job.json", "lock", "results.jsonl", "errors.jsonl", "summary.json"};
+  return std::ranges::any_of(kFiles, [&](const char* name) {
+    std::error_code ignored;
+    return fs::is_regular_file(fs::path(run_dir) / name, ignored);
+  });
+}
+
+bool append_to_log(const std::string& run_dir, std::string_view text) {
+  const fs::path path = fs::path(run_dir) / "run.log";
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return false;
+  std::ofstream log(path, std::ios::binary | std::ios::app);
+  log << text << std::flush;
+  return log.good();
 }
 
 std::string new_run_dir(const std::string& job, i64 unix_seconds) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sticky/base/json.hpp"
@@ -17,8 +18,12 @@ namespace sticky::cli {
 [[nodiscard]] std::optional<Json> read_job(const std::string& run_dir);
 [[nodiscard]] std::optional<Json> read_lock(const std::string& run_dir);
 
-/// Whether a folder shows a run, finished or not, whatever it has come to.
-[[nodiscard]] bool holds_run(const std::string& run_dir);
+/// Whether a folder shows a run, finished or not, whatever it has come to. Whether there is work
+/// in it to keep: io::RunFolder::holds_records().
+[[nodiscard]] bool shows_run(const std::string& run_dir);
+
+/// Adds to a run.log that is there already; false when it is not, or cannot be written.
+bool append_to_log(const std::string& run_dir, std::string_view text);
 
 /// "runs/<job>-<UTC>" as in runs/claims-20260102T030405Z.
 [[nodiscard]] std::string new_run_dir(const std::string& job, i64 unix_seconds);

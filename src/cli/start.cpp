@@ -1,22 +1,26 @@
 #include "start.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/comm/proc.hpp"
 
 #include "launch_line.hpp"
 #include "launcher.hpp"
 #include "lock_view.hpp"
-#include "proc.hpp"
 #include "terminal.hpp"
 
 namespace sticky::cli {
 namespace {
+
+constexpr std::chrono::seconds kStartLimit{330};  // ranks wait 300 s for each other
 
 // srun without PMI gives each of its tasks a world of its own: each would launch the whole job.
 void refuse_lone_tasks(const char* n_tasks) {
@@ -57,7 +61,7 @@ int start_ranks(const Invoked& invoked,
                         .mpirun = {},
                         .is_root = geteuid() == 0,
                         .n_workers = std::max<i64>(1, config.run.n_workers),
-                        .program = {own_path()}};
+                        .program = {comm::own_path()}};
   for (int i = 1; i < invoked.argc; ++i) {
     if (std::string_view(invoked.argv[i]) != "--print-launch")
       request.program.emplace_back(invoked.argv[i]);
@@ -88,7 +92,10 @@ int start_ranks(const Invoked& invoked,
   return launch({.line = line,
                  .run_dir = run_dir,
                  .reads_stdin = std::ranges::count(config.input.files, "-") > 0,
-                 .draws_line = draws_line});
+                 .draws_line = draws_line,
+                 .start_limit = request.launcher == "mpirun"
+                                    ? std::optional<std::chrono::milliseconds>(kStartLimit)
+                                    : std::nullopt});
 }
 
 }  // namespace sticky::cli

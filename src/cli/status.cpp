@@ -86,9 +86,7 @@ int show(const std::string& run_dir) {
 }  // namespace
 
 int status(const StatusFlags& flags) {
-  if (!holds_run(flags.run_dir) && !read_summary(flags.run_dir) && !read_lock(flags.run_dir) &&
-      !read_job(flags.run_dir))
-    fail<ConfigError>("{} holds no run", flags.run_dir);
+  if (!shows_run(flags.run_dir)) fail<ConfigError>("{} holds no run", flags.run_dir);
   if (flags.is_watching) watch(flags.run_dir);
   const int exit_code = show(flags.run_dir);
   return flags.gives_exit_code ? exit_code : 0;

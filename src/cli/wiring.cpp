@@ -15,7 +15,7 @@
 
 #include "coordinate.hpp"
 #include "local_place.hpp"
-#include "proc.hpp"
+#include "sticky/comm/proc.hpp"
 
 namespace sticky::cli {
 namespace {

@@ -2,19 +2,17 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <poll.h>
 #include <signal.h>
-#include <sstream>
 #include <string>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
+
+#include "sticky/comm/proc.hpp"
 
 namespace sticky::comm {
 
@@ -23,20 +21,10 @@ namespace {
 using protocol::PeerId;
 using protocol::ProcessName;
 
-// Field 22 of /proc/PID/stat; -1 when there is no such process. The command in field 2 may hold
-// blanks and brackets, so fields are counted behind its last bracket.
+// -1 when there is no such process.
 i64 start_ticks_of(i64 pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto bracket = text.rfind(')');
-  if (bracket == std::string::npos) return -1;
-  std::istringstream fields(text.substr(bracket + 1));
-  std::string field;
-  for (int number = 3; number <= 22; ++number)
-    if (!(fields >> field)) return -1;
-  i64 ticks = -1;
-  std::from_chars(field.data(), field.data() + field.size(), ticks);
-  return ticks;
+  const auto stat = stat_of(static_cast<pid_t>(pid));
+  return stat ? stat->start_ticks : -1;
 }
 
 i64 own_pid_namespace() {

@@ -19,6 +19,7 @@
 
 #include "mpi_spawner.hpp"
 #include "mpi_transport.hpp"
+#include "start_watch.hpp"
 
 namespace sticky::comm {
 
@@ -27,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kFinalizeTime = 10s;
+constexpr int kDidNotStart = 5;
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
@@ -74,12 +76,24 @@ void finalize_watched(int exit_code) {
   watch.join();
 }
 
-}  // namespace
-
-MpiSession::MpiSession(int* argc, char*** argv) {
+// MPI_Init waits for every rank too. Gives the level of thread support.
+int init_watched(int* argc, char*** argv) {
+  const StartWatch watch([](const std::string& why) {
+    fmt::print(stderr,
+               "this rank gives up waiting for MPI: {}. Nothing was done yet: start it again\n",
+               why);
+    end_process(kDidNotStart);
+  });
   int provided = MPI_THREAD_SINGLE;
   if (MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
     fail<ConfigError>("MPI cannot be initialised; was this started by another MPI's mpirun?");
+  return provided;
+}
+
+}  // namespace
+
+MpiSession::MpiSession(int* argc, char*** argv) {
+  const int provided = init_watched(argc, argv);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);

@@ -213,6 +213,33 @@ TEST_F(Program, ARunThatBeganAndToldNoEndCanBeGoneOnWith) {
   EXPECT_THAT(ended.err, HasSubstr("stickyinvoc resume d"));
 }
 
+TEST_F(Program, WhatMpirunSaysOfEveryLostRankStandsInTheLogOnly) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  write("d/run.log", "before\n");
+  const std::string noise =
+      "[vm:12] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c at line "
+      "1033";
+  const std::string error = "[vm:12] PMIX ERROR: UNREACHABLE in file a.c at line 1";
+  const FakeMpirun mpirun("printf '%s\\n%s\\nhalf a line' '" + noise + "' '" + error + "' >&2");
+
+  const Ended ended = start("run -i in.jsonl --model m.gguf -o d");
+
+  EXPECT_THAT(ended.err, Not(HasSubstr("BAD-PARAM")));
+  EXPECT_THAT(ended.err, HasSubstr(error + "\nhalf a line\n"));
+  EXPECT_EQ(read("d/run.log"), "before\n" + noise + "\n");
+}
+
+TEST_F(Program, NoiseIsShownWhereThereIsNoLog) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  const FakeMpirun mpirun(
+      "echo '[vm:1] PMIX ERROR: BAD-PARAM in file ../src/event/pmix_event_notification.c at line "
+      "9' >&2");
+
+  EXPECT_THAT(start("run -i in.jsonl --model m.gguf -o d").err, HasSubstr("BAD-PARAM"));
+}
+
 TEST_F(Program, TellsTasksOfSrunThatKnowNothingOfEachOther) {
   write("in.jsonl", "{\"prompt\": \"a\"}\n");
   write("m.gguf", "");

@@ -24,20 +24,21 @@ class RunFiles : public testing::Test {
   std::string folder_ = dir_.path();
 };
 
-TEST_F(RunFiles, AFolderHoldsARunOnceOneOfItsRecordsStands) {
-  EXPECT_FALSE(holds_run(folder_ + "/nowhere"));
-  EXPECT_FALSE(holds_run(folder_));
+TEST_F(RunFiles, AFolderShowsARunOnceOneOfItsFilesStands) {
+  EXPECT_FALSE(shows_run(folder_ + "/nowhere"));
+  EXPECT_FALSE(shows_run(folder_));
   write("notes.txt", "mine");
-  EXPECT_FALSE(holds_run(folder_));
+  EXPECT_FALSE(shows_run(folder_));
   write("errors.jsonl", "");
-  EXPECT_TRUE(holds_run(folder_));
+  EXPECT_TRUE(shows_run(folder_));
 }
 
-TEST_F(RunFiles, ARunThatWasRefusedBeforeAnyWorkIsNone) {
-  write("summary.json", R"({"exit_code": 2, "ending": "failed"})");
-  EXPECT_FALSE(holds_run(folder_));
-  write("summary.json", R"({"exit_code": 0, "counts": {"requests": 3}})");
-  EXPECT_TRUE(holds_run(folder_));
+TEST_F(RunFiles, ALogIsAddedToOnlyWhereItStands) {
+  EXPECT_FALSE(append_to_log(folder_, "a\n"));
+  EXPECT_FALSE(fs::exists(folder_ + "/run.log"));
+  write("run.log", "a\n");
+  EXPECT_TRUE(append_to_log(folder_, "b\n"));
+  EXPECT_EQ(fs::file_size(folder_ + "/run.log"), 4);
 }
 
 TEST_F(RunFiles, WhatIsNoJsonIsAsGoodAsMissing) {

@@ -14,7 +14,9 @@ namespace sticky::comm {
 class MpiSession {
  public:
   /// ConfigError when this MPI cannot be called from several threads one at a time, or when Slurm
-  /// started several tasks and each sees a world of its own (wrong --mpi type).
+  /// started several tasks and each sees a world of its own (wrong --mpi type). Where a rank dies
+  /// before all have met, MPI_Init would wait for ever: the process then says so and ends with 5,
+  /// seconds after a death on this node, minutes after one elsewhere.
   MpiSession(int* argc, char*** argv);
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;

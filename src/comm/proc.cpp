@@ -1,15 +1,14 @@
-#include "proc.hpp"
+#include "sticky/comm/proc.hpp"
 
 #include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <unistd.h>
 
 #include <fmt/format.h>
 
-namespace sticky::cli {
+namespace sticky::comm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,6 +18,18 @@ std::optional<pid_t> pid_of(const std::string& name) {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
   if (error != std::errc{} || end != name.data() + name.size()) return std::nullopt;
   return pid;
+}
+
+template <class Accept>
+std::vector<pid_t> children(pid_t parent, Accept accept) {
+  std::vector<pid_t> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto pid = pid_of(entry.path().filename().string());
+    const auto stat = pid ? stat_of(*pid) : std::nullopt;
+    if (stat && stat->parent == parent && accept(*stat)) found.push_back(*pid);
+  }
+  return found;
 }
 
 }  // namespace
@@ -44,18 +55,20 @@ std::optional<ProcessStat> stat_of(pid_t pid) {
 }
 
 std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> children;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const auto pid = pid_of(entry.path().filename().string());
-    const auto stat = pid ? stat_of(*pid) : std::nullopt;
-    if (stat && stat->parent == parent) children.push_back(*pid);
-  }
-  return children;
+  return children(parent, [](const ProcessStat&) { return true; });
+}
+
+std::vector<pid_t> living_children_of(pid_t parent) {
+  return children(parent, [](const ProcessStat& stat) { return !stat.has_ended; });
+}
+
+std::string program_of(pid_t pid) {
+  std::error_code ignored;
+  return fs::read_symlink(fmt::format("/proc/{}/exe", pid), ignored).string();
 }
 
 std::string own_path() {
   return fs::read_symlink("/proc/self/exe").string();
 }
 
-}  // namespace sticky::cli
+}  // namespace sticky::comm
