@@ -4,6 +4,7 @@
 #include <array>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 

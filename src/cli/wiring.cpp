@@ -9,13 +9,13 @@
 #include "sticky/base/log.hpp"
 #include "sticky/comm/in_process_transport.hpp"
 #include "sticky/comm/local_processes.hpp"
+#include "sticky/comm/proc.hpp"
 #include "sticky/topology/bind.hpp"
 #include "sticky/worker/model_service.hpp"
 #include "sticky/worker/worker_loop.hpp"
 
 #include "coordinate.hpp"
 #include "local_place.hpp"
-#include "sticky/comm/proc.hpp"
 
 namespace sticky::cli {
 namespace {
@@ -61,7 +61,7 @@ std::vector<std::string> worker_arguments(const protocol::SpawnOrder& order) {
 RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
   (void)topology::bind_process(local_place(session.rank()));
   const auto [transport, spawner] =
-      session.open_hub({.program = own_path(), .arguments = worker_arguments});
+      session.open_hub({.program = comm::own_path(), .arguments = worker_arguments});
   const auto processes = comm::make_local_processes();
   const Coordinated end = coordinate(job, {.transport = *transport,
                                            .processes = *processes,
