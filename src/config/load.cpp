@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/malleability/idle_nodes.hpp"
 
 #include "nearest.hpp"
 #include "rows.hpp"
@@ -83,6 +84,7 @@ class Loader {
     if (sources.needs_input && config.input.files.empty())
       report("", "no input: give -i FILE, or files = [\"FILE\"] under [input]");
     check_paths(sources);
+    check_resize();
     collect_settings();
     return std::move(loaded_);
   }
@@ -200,6 +202,16 @@ class Loader {
     }
     if (!config.worker.chat.template_file.empty())
       check_exists("chat.template", config.worker.chat.template_file);
+  }
+
+  void check_resize() {
+    const malleability::Options& resize = loaded_.config.resize;
+    if (const auto problem = malleability::problem_of_watch(resize.watch); !problem.empty())
+      report(origin_of("resize.watch"), fmt::format("resize.watch: {}", problem));
+    if (resize.max_workers != 0 && resize.max_workers < resize.min_workers)
+      report(origin_of("resize.max_workers"),
+             fmt::format("resize.max_workers = {} is below resize.min_workers = {}",
+                         resize.max_workers, resize.min_workers));
   }
 
   void collect_settings() {

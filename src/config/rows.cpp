@@ -212,13 +212,25 @@ std::vector<Row> run() {
   };
 }
 
+std::vector<Row> resize() {
+  return {
+      {"resize.watch", text(), STICKY_FIELD(resize.watch),
+       "Where idle hosts are listed: `off`, or `hostfile:FILE` with lines `host`, `host slots=N` "
+       "or `host:N`, looked at each second. While the queue pays for a load the run grows onto "
+       "hosts that appear there, and it leaves hosts that disappear. `slurm` comes later."},
+      {"resize.min_workers", integer(1, 1e6), STICKY_FIELD(resize.min_workers),
+       "The run does not shrink below this by itself, and refuses orders that would."},
+      {"resize.max_workers", integer(1, 1e6, "auto"), STICKY_FIELD(resize.max_workers),
+       "The run never has more workers, those that are leaving included; `auto`: no limit."},
+      {"resize.spawn_timeout", duration(1.0, kDay), STICKY_FIELD(resize.spawn_timeout_seconds),
+       "A spawn that takes longer is given up, and with it all spawning of this run."},
+      {"resize.join", choice({"auto", "spawn"}, {"connect"}), STICKY_FIELD(resize.join),
+       "How newcomers get in: `MPI_Comm_spawn`, by either name so far."},
+  };
+}
+
 std::vector<Row> not_built() {
   return {
-      {"resize.watch", fixed("off"), nullptr, "Growing and shrinking a run; comes later."},
-      {"resize.max_workers", later(), nullptr, "Comes later."},
-      {"resize.min_workers", later(), nullptr, "Comes later."},
-      {"resize.spawn_timeout", later(), nullptr, "Comes later."},
-      {"resize.join", later(), nullptr, "Comes later."},
       {"prompt.NAME.file", later(), nullptr, "Templates for input in rows; comes later."},
       {"evaluate.answer", later(), nullptr, "Labels and accuracy; comes later."},
       {"evaluate.label", later(), nullptr, "Comes later."},
@@ -229,8 +241,8 @@ std::vector<Row> not_built() {
 
 std::vector<Row> all_rows() {
   std::vector<Row> all;
-  for (auto part :
-       {input_and_output(), state_and_load(), engine(), sampling_and_chat(), run(), not_built()})
+  for (auto part : {input_and_output(), state_and_load(), engine(), sampling_and_chat(), run(),
+                    resize(), not_built()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

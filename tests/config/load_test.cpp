@@ -244,6 +244,38 @@ TEST_F(ConfigLoad, BothRoomsThatNeedAKeyGetIt) {
   EXPECT_EQ(loaded.config.worker.backend.dtype, "bf16");
 }
 
+TEST_F(ConfigLoad, TellsWhatResizeCannotBe) {
+  const Loaded good = load_text(std::string(kGood) + R"(
+[resize]
+watch = "hostfile:idle.txt"
+min_workers = 2
+max_workers = 8
+spawn_timeout = "45s"
+join = "spawn"
+)");
+  EXPECT_THAT(texts(good), IsEmpty());
+  EXPECT_EQ(good.config.resize.watch, "hostfile:idle.txt");
+  EXPECT_EQ(good.config.resize.min_workers, 2);
+  EXPECT_EQ(good.config.resize.max_workers, 8);
+  EXPECT_EQ(good.config.resize.spawn_timeout_seconds, 45.0);
+  EXPECT_EQ(good.config.resize.join, "spawn");
+
+  const Loaded bad = load_text(std::string(kGood) + R"(
+[resize]
+watch = "slurm"
+min_workers = 3
+max_workers = 2
+join = "connect"
+)");
+  EXPECT_THAT(texts(bad),
+              testing::UnorderedElementsAre(
+                  "job.toml:7 | resize.watch: \"slurm\" comes later; so far it is \"off\" or "
+                  "\"hostfile:FILE\"",
+                  "job.toml:9 | resize.max_workers = 2 is below resize.min_workers = 3",
+                  "job.toml:10 | resize.join = \"connect\" is not built yet; so far: \"auto\", "
+                  "\"spawn\""));
+}
+
 TEST(ConfigProblems, AreThrownAsOneTextWithALineEach) {
   const std::vector<Problem> problems{{"job.toml:3", "first"}, {"", "second"}};
   try {

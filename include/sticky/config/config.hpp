@@ -5,6 +5,7 @@
 #include "sticky/base/types.hpp"
 #include "sticky/coordinator/options.hpp"
 #include "sticky/io/options.hpp"
+#include "sticky/malleability/options.hpp"
 #include "sticky/worker/options.hpp"
 
 namespace sticky::config {
@@ -26,6 +27,7 @@ struct Config {
   io::OutputOptions output;
   worker::Options worker;
   coordinator::Options coordinator;
+  malleability::Options resize;
   RunOptions run;
 };
 
