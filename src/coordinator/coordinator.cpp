@@ -163,7 +163,11 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         tell(HeartbeatArrived{worker, m.n_steps});
                       },
                       [&](protocol::HandBack& m) {
-                        tell(HandedBack{worker, std::move(m.ids)});
+                        keep_progress(m);
+                        HandedBack event{worker, {}, m.reason};
+                        for (const protocol::Unfinished& one : m.invocations)
+                          event.ids.push_back(one.id);
+                        tell(std::move(event));
                       },
                       [&](protocol::Bye& m) {
                         tell(WorkerBye{worker, std::move(m.reason)});
@@ -232,11 +236,23 @@ void Coordinator::act_on(SendWork& action) {
     std::size_t end = first;
     i64 n_bytes = 0;
     while (end < all.size() && (end == first || n_bytes < protocol::kBatchBytes))
-      n_bytes += static_cast<i64>(kept_.find(all[end++].id)->size());
+      n_bytes += n_bytes_to_send(all[end++].id);
     protocol::RunInvocationsWriter message(static_cast<i64>(end - first), n_bytes);
     for (; first < end; ++first)
-      message.add(*kept_.find(all[first].id), all[first].attempt);
+      message.add(*kept_.find(all[first].id), all[first].attempt, progress_.find(all[first].id));
     around_.transport.send_bytes(peer_of(action.worker), message.take());
+  }
+}
+
+i64 Coordinator::n_bytes_to_send(InvocationId id) const {
+  return static_cast<i64>(kept_.find(id)->size() + progress_.find(id).size());
+}
+
+// Whoever made them, and however late they come: the first tokens of an answer are what they are.
+void Coordinator::keep_progress(const protocol::HandBack& back) {
+  for (const protocol::Unfinished& one : back.invocations) {
+    if (kept_.find(one.id) != nullptr && !one.token_ids.empty())
+      progress_.keep(one.id, protocol::encode_progress({back.arithmetic, one.token_ids}));
   }
 }
 

@@ -113,6 +113,7 @@ void Coordinator::act_on(Record& action) {
   for (protocol::Result& result : action.results) {
     append(result.is_error, std::move(result.record));
     kept_.erase(result.id);
+    progress_.erase(result.id);
     ++(result.is_error ? counts_.n_errors : counts_.n_results);
     ++(result.is_error ? status.n_errors : status.n_results);
     status.prompt_tokens += result.prompt_tokens;
@@ -144,6 +145,7 @@ void Coordinator::act_on(RecordFailure& action) {
   log::warning("{}:{}: in flight in {} deaths of workers, recorded as failed", invocation.file,
                invocation.line, action.attempts);
   kept_.erase(action.id);
+  progress_.erase(action.id);
   ++counts_.n_errors;
   ++counts_.n_quarantined;
 }

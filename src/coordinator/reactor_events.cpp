@@ -103,6 +103,10 @@ void Reactor::happens(HandedBack& e, Actions&) {
     take_from_worker(*invocation);
     queue_at_front(id, *invocation);
   }
+  if (e.reason == protocol::HandBack::Reason::taken_back) {
+    if (worker->is_open) open(e.worker);
+    return;
+  }
   // It leaves of its own will: what it gave must not come straight back.
   if (worker->state == WorkerState::ready) begin_leaving(e.worker);
 }

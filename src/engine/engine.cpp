@@ -16,6 +16,9 @@ namespace {
 
 constexpr i64 kDefaultSequences = 32;
 constexpr i64 kDefaultBatchTokens = 512;
+// A row of logits is as long as the vocabulary. A step has one for each running sequence, and so
+// many more for the log probabilities of tokens that jobs brought.
+constexpr i64 kReplayLogitRows = 32;
 constexpr double kLowestLogprob = -9999.0;  // JSON has no -inf; OpenAI writes this
 
 constexpr const char* kNotFinite =
@@ -41,7 +44,8 @@ class Engine::Impl {
        const Clock& clock);
 
   void submit(Job job);
-  bool cancel(i64 key);
+  std::optional<std::vector<i32>> cancel(i64 key);
+  [[nodiscard]] bool is_untouched(i64 key) const;
   std::vector<Outcome> step();
   [[nodiscard]] i64 n_jobs() const {
     return std::ssize(waiting_) + std::ssize(running_) + std::ssize(finished_);
@@ -54,11 +58,14 @@ class Engine::Impl {
     i64 n_rows = 0;
   };
 
+  [[nodiscard]] std::unique_ptr<Sequence> begin(Job job);
+  [[nodiscard]] bool are_tokens(std::span<const i32> ids) const;
   [[nodiscard]] StepPlan plan();
   void carry_out(const StepPlan& plan);
   void send_back(i64 n_youngest);
   void add_work(Sequence& sequence, i64 n_rows);
   void compute();
+  void take_logits(Sequence& sequence, i64 position, std::span<const float> logits);
   void extend(Sequence& sequence, std::span<const float> logits);
   [[nodiscard]] request::TokenLogprob logprob_of(i32 token, double logprob) const;
   [[nodiscard]] request::TokenLogprob logprobs(std::span<const float> logits, i32 token, i64 n_top);
@@ -83,6 +90,7 @@ class Engine::Impl {
   std::vector<SequenceView> running_views_;
   std::vector<SequenceView> waiting_views_;
   std::vector<Work> work_;
+  i64 n_replay_rows_left_ = 0;
   model::StepBatch batch_;
   std::vector<float> logits_;
   std::vector<const Sequence*> ended_;
@@ -115,13 +123,10 @@ Engine::Impl::Impl(model::LanguageModel& model,
 }
 
 void Engine::Impl::submit(Job job) {
-  const auto is_row = [&](i32 id) { return 0 <= id && id < model_limits_.vocab; };
   STICKY_CHECK(!job.prompt.empty() && std::ssize(job.prompt) < model_limits_.context);
-  STICKY_CHECK(std::ranges::all_of(job.prompt, is_row));
-  const DrawKey draws = draw_key(job.sampling.seed, options_.run_seed, job.identity);
+  STICKY_CHECK(are_tokens(job.prompt));
   const bool makes_nothing = job.sampling.max_tokens && *job.sampling.max_tokens <= 0;
-  auto sequence = std::make_unique<Sequence>(std::move(job), n_submitted_++, draws, tokenizer_,
-                                             options_.prefix_cache);
+  auto sequence = begin(std::move(job));
   const TimePoint now = clock_.now();
   sequence->note_submitted(now);
   if (makes_nothing) {
@@ -132,16 +137,40 @@ void Engine::Impl::submit(Job job) {
   }
 }
 
-bool Engine::Impl::cancel(i64 key) {
+bool Engine::Impl::are_tokens(std::span<const i32> ids) const {
+  return std::ranges::all_of(ids, [&](i32 id) { return 0 <= id && id < model_limits_.vocab; });
+}
+
+// With the tokens that the job brings, or without them where they are of no use.
+std::unique_ptr<Sequence> Engine::Impl::begin(Job job) {
+  const i64 number = n_submitted_++;
+  const DrawKey draws = draw_key(job.sampling.seed, options_.run_seed, job.identity);
+  const std::vector<i32> made = std::exchange(job.made, {});
+  if (!made.empty() && are_tokens(made)) {
+    auto sequence =
+        std::make_unique<Sequence>(job, number, draws, tokenizer_, options_.prefix_cache);
+    if (sequence->replay(made, ends_)) return sequence;
+  }
+  return std::make_unique<Sequence>(std::move(job), number, draws, tokenizer_,
+                                    options_.prefix_cache);
+}
+
+std::optional<std::vector<i32>> Engine::Impl::cancel(i64 key) {
   for (Sequences* list : {&waiting_, &running_}) {
     const auto found =
         std::ranges::find(*list, key, [](const auto& sequence) { return sequence->key(); });
     if (found == list->end()) continue;
     (*found)->give_back_pages(pool_);
+    std::vector<i32> made = (*found)->output();
     list->erase(found);
-    return true;
+    return made;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool Engine::Impl::is_untouched(i64 key) const {
+  return std::ranges::any_of(
+      waiting_, [&](const auto& one) { return one->key() == key && !one->has_started(); });
 }
 
 std::vector<Outcome> Engine::Impl::step() {
@@ -170,6 +199,7 @@ StepPlan Engine::Impl::plan() {
 
 void Engine::Impl::carry_out(const StepPlan& plan) {
   work_.clear();
+  n_replay_rows_left_ = kReplayLogitRows;
   send_back(std::ssize(plan.returned));
   // Before any page is allocated: that may take pages out of the cache.
   for (const auto& admission : plan.admitted) {
@@ -200,6 +230,12 @@ void Engine::Impl::send_back(i64 n_youngest) {
 }
 
 void Engine::Impl::add_work(Sequence& sequence, i64 n_rows) {
+  const i64 n_before = std::max(sequence.first_logits() - sequence.n_computed(), i64{0});
+  if (const i64 n_more = n_rows - n_before - 1; n_more > 0) {
+    const i64 n_taken = std::min(n_more, n_replay_rows_left_);
+    n_replay_rows_left_ -= n_taken;
+    n_rows -= n_more - n_taken;  // the others come in later steps
+  }
   sequence.take_pages(pool_, sequence.n_computed() + n_rows);
   const i64 n_prompt_left = std::max(sequence.n_prompt() - sequence.n_computed(), i64{0});
   stats_.prompt_tokens += std::min(n_rows, n_prompt_left);
@@ -219,9 +255,8 @@ void Engine::Impl::compute() {
                                 .n_rows = n_rows,
                                 .first_position = first,
                                 .pages = sequence->pages()});
-    if (first + n_rows == std::ssize(sequence->tokens())) {
-      batch_.logit_rows.push_back(static_cast<i32>(first_row + n_rows - 1));
-    }
+    for (i64 p = std::max(first, sequence->first_logits()); p < first + n_rows; ++p)
+      batch_.logit_rows.push_back(static_cast<i32>(first_row + p - first));
   }
   const i64 n_logit_rows = std::ssize(batch_.logit_rows);
   const auto n_logits = static_cast<std::size_t>(n_logit_rows * model_limits_.vocab);
@@ -231,20 +266,34 @@ void Engine::Impl::compute() {
 
   i64 row = 0;
   for (const auto& [sequence, n_rows] : work_) {
+    const i64 first = std::max(sequence->n_computed(), sequence->first_logits());
     sequence->note_computed(n_rows);
-    if (!sequence->is_computed()) continue;
-    extend(*sequence, {logits.row(row++), static_cast<std::size_t>(model_limits_.vocab)});
+    for (i64 p = first; p < sequence->n_computed(); ++p)
+      take_logits(*sequence, p, {logits.row(row++), static_cast<std::size_t>(model_limits_.vocab)});
   }
 }
 
-void Engine::Impl::extend(Sequence& sequence, std::span<const float> logits) {
+// Of the last token: they choose the next one. Of one before it: the next is known, but not yet how
+// probable it was.
+void Engine::Impl::take_logits(Sequence& sequence, i64 position, std::span<const float> logits) {
+  if (sequence.has_failed()) return;
   if (!are_finite(logits)) {
     sequence.fail(kNotFinite);
     ended_.push_back(&sequence);
     return;
   }
-  // Not before: pages that others can find must hold what follows from their tokens alone, and a
-  // token that makes NaN spoils, by 0 x NaN, rows of the same step before it.
+  const auto next = static_cast<std::size_t>(position + 1);
+  if (next == sequence.tokens().size()) {
+    extend(sequence, logits);
+  } else {
+    const i64 n_top = sequence.sampling().top_logprobs;
+    sequence.append_logprob(logprobs(logits, sequence.tokens()[next], n_top));
+  }
+}
+
+void Engine::Impl::extend(Sequence& sequence, std::span<const float> logits) {
+  // Not before finite logits: pages that others can find must hold what follows from their tokens
+  // alone, and a token that makes NaN spoils, by 0 x NaN, rows of the same step before it.
   sequence.publish_pages(pool_);
   const request::Sampling& sampling = sequence.sampling();
   const std::vector<i32> banned = sequence.banned(ends_);
@@ -302,8 +351,11 @@ Engine::~Engine() = default;
 void Engine::submit(Job job) {
   impl_->submit(std::move(job));
 }
-bool Engine::cancel(i64 key) {
+std::optional<std::vector<i32>> Engine::cancel(i64 key) {
   return impl_->cancel(key);
+}
+bool Engine::is_untouched(i64 key) const {
+  return impl_->is_untouched(key);
 }
 std::vector<Outcome> Engine::step() {
   return impl_->step();

@@ -42,11 +42,15 @@ Sequence::Sequence(
 }
 
 SequenceView Sequence::view() const {
+  // What the cache serves has no logits.
+  const bool lacks_logprobs = first_logits() < std::ssize(tokens_) - 1;
+  const auto n_shared = static_cast<std::size_t>(first_logits() / kPageTokens);
+  const std::span<const Hash128> hashes(page_hashes_);
   return {.n_tokens = std::ssize(tokens_),
           .n_computed = n_computed_,
           .n_published = n_published_,
           .pages = pages_,
-          .page_hashes = page_hashes_};
+          .page_hashes = lacks_logprobs ? hashes.first(std::min(n_shared, hashes.size())) : hashes};
 }
 
 void Sequence::hash_full_pages() {
@@ -69,7 +73,7 @@ void Sequence::take_cached(PagePool& pool, i64 n_pages) {
   }
   n_published_ = n_pages;
   n_computed_ = n_pages * kPageTokens;
-  if (!has_started_) answer_.cached_tokens = n_computed_;
+  if (!has_started_) answer_.cached_tokens = std::min(n_computed_, n_prompt_);
 }
 
 void Sequence::take_pages(PagePool& pool, i64 n_tokens) {
@@ -105,6 +109,18 @@ void Sequence::append(i32 token) {
   answer_.token_ids.push_back(token);
   if (has_penalties(sampling())) counts_.add_output(token);
   hash_full_pages();
+}
+
+bool Sequence::replay(std::span<const i32> made, const TextEnds& ends) {
+  return std::ranges::all_of(made, [&](i32 token) {
+    append(token);
+    return !has_ended(ends);
+  });
+}
+
+i64 Sequence::first_logits() const {
+  const i64 n_known = answer_.logprobs ? std::ssize(*answer_.logprobs) : n_output();
+  return n_prompt_ + n_known - 1;
 }
 
 void Sequence::append_logprob(request::TokenLogprob logprob) {
@@ -148,7 +164,8 @@ void Sequence::note_started(TimePoint at) {
 }
 
 void Sequence::note_first_token(TimePoint at) {
-  if (n_output() == 0) first_token_ = at;
+  if (!has_made_token_) first_token_ = at;
+  has_made_token_ = true;
 }
 
 Outcome Sequence::take_outcome(TimePoint now) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,6 +39,11 @@ class Sequence {
   [[nodiscard]] i64 n_computed() const { return n_computed_; }
   [[nodiscard]] i64 n_output() const { return std::ssize(tokens_) - n_prompt_; }
   [[nodiscard]] bool is_computed() const { return n_computed_ == std::ssize(tokens_); }
+  [[nodiscard]] bool has_started() const { return has_started_; }
+  [[nodiscard]] const std::vector<i32>& output() const { return answer_.token_ids; }
+  /// The first position whose logits are asked for: the last token's, or that before the first
+  /// token that came without its log probability.
+  [[nodiscard]] i64 first_logits() const;
   [[nodiscard]] SequenceView view() const;
 
   /// Takes the first n_pages of its pages from the pool, which holds them.
@@ -53,11 +59,15 @@ class Sequence {
   /// Tokens that must not come next: while min_tokens are not reached, those that would end it.
   [[nodiscard]] std::vector<i32> banned(const TextEnds& ends) const;
   void append(i32 token);
+  /// Takes tokens that were made elsewhere. False when they cannot be the beginning of a longer
+  /// answer: then the sequence is of no use any more.
+  [[nodiscard]] bool replay(std::span<const i32> made, const TextEnds& ends);
   void append_logprob(request::TokenLogprob logprob);
   /// After append(): takes the token's text and says whether the text has ended.
   [[nodiscard]] bool has_ended(const TextEnds& ends);
   /// The outcome will say so.
   void fail(std::string fault) { fault_ = std::move(fault); }
+  [[nodiscard]] bool has_failed() const { return !fault_.empty(); }
   [[nodiscard]] Outcome take_outcome(TimePoint now);
 
   void note_submitted(TimePoint at) { submitted_ = started_ = first_token_ = at; }
@@ -88,6 +98,7 @@ class Sequence {
   std::string fault_;
 
   bool has_started_ = false;
+  bool has_made_token_ = false;  // here
   TimePoint submitted_;
   TimePoint started_;
   TimePoint first_token_;

@@ -30,11 +30,12 @@ namespace sticky::engine {
 
 /// A sequence as the planner sees it.
 struct SequenceView {
-  i64 n_tokens = 0;                      ///< known so far: prompt and generated
-  i64 n_computed = 0;                    ///< of these, whose keys and values are in pages
-  i64 n_published = 0;                   ///< full pages that others can find by now
-  std::span<const i32> pages;            ///< held
-  std::span<const Hash128> page_hashes;  ///< of its full pages; empty without prefix cache
+  i64 n_tokens = 0;            ///< known so far: prompt and generated
+  i64 n_computed = 0;          ///< of these, whose keys and values are in pages
+  i64 n_published = 0;         ///< full pages that others can find by now
+  std::span<const i32> pages;  ///< held
+  /// Of its full pages, as far as they may come from the cache; empty without prefix cache.
+  std::span<const Hash128> page_hashes;
 };
 
 struct PlanLimits {

@@ -14,14 +14,19 @@ template <class M, class T>
 concept Is = std::same_as<std::remove_const_t<M>, T>;
 
 // One list of fields a struct, walked by the writer and by the reader: the two cannot disagree.
-// The attempt comes first and is not kept with an encoded invocation: each message brings its own.
+template <class A, Is<Progress> M>
+void fields(A& a, M& m) {
+  a(m.arithmetic, m.token_ids);
+}
+// Attempt and progress come first and are not kept with an encoded invocation: each message brings
+// its own.
 template <class A, Is<Invocation> M>
 void kept_fields(A& a, M& m) {
   a(m.id, m.custom_id, m.file, m.line, m.byte_offset, m.hash, m.payload);
 }
 template <class A, Is<Invocation> M>
 void fields(A& a, M& m) {
-  a(m.attempt);
+  a(m.attempt, m.progress);
   kept_fields(a, m);
 }
 template <class A, Is<Result> M>
@@ -48,9 +53,13 @@ template <class A, Is<Heartbeat> M>
 void fields(A& a, M& m) {
   a(m.n_steps, m.n_held, m.is_loading);
 }
+template <class A, Is<Unfinished> M>
+void fields(A& a, M& m) {
+  a(m.id, m.token_ids);
+}
 template <class A, Is<HandBack> M>
 void fields(A& a, M& m) {
-  a(m.ids);
+  a(m.reason, m.arithmetic, m.invocations);
 }
 template <class A, Is<Bye> M>
 void fields(A& a, M& m) {
@@ -78,6 +87,10 @@ template <class A, Is<Fence> M>
 void fields(A& a, M& m) {
   a(m.pid, m.start_ticks);
 }
+template <class A, Is<TakeBack> M>
+void fields(A& a, M& m) {
+  a(m.ids);
+}
 
 class Writer {
  public:
@@ -97,6 +110,12 @@ class Writer {
       out_.number(value);
   }
   void write(const std::string& text) { out_.string(text); }
+  void write(HandBack::Reason reason) { out_.number(static_cast<std::uint8_t>(reason)); }
+  template <class T>
+  void write(const std::optional<T>& value) {
+    write(value.has_value());
+    if (value) fields(*this, *value);
+  }
   void write(const Hash128& hash) { (*this)(hash.high, hash.low); }
   template <class Tag>
   void write(const Id<Tag>& id) {
@@ -136,6 +155,18 @@ class Reader {
     }
   }
   void read(std::string& text) { text = in_.string(); }
+  void read(HandBack::Reason& reason) {
+    const auto byte = in_.number<std::uint8_t>();
+    if (byte > static_cast<std::uint8_t>(HandBack::Reason::refused))
+      fail<FormatError>("message: unknown reason {} of a hand-back", byte);
+    reason = static_cast<HandBack::Reason>(byte);
+  }
+  template <class T>
+  void read(std::optional<T>& value) {
+    bool has_value = false;
+    read(has_value);
+    if (has_value) fields(*this, value.emplace());
+  }
   void read(Hash128& hash) { (*this)(hash.high, hash.low); }
   template <class Tag>
   void read(Id<Tag>& id) {
@@ -143,8 +174,9 @@ class Reader {
   }
   template <class T>
   void read(std::vector<T>& list) {
-    // No element is encoded in fewer than 8 bytes, so a lying count cannot ask for much memory.
-    const i64 n = in_.count(8);
+    // No struct is encoded in fewer than 8 bytes, so a lying count cannot ask for much memory.
+    constexpr i64 kMinBytes = std::is_arithmetic_v<T> ? sizeof(T) : 8;
+    const i64 n = in_.count(kMinBytes);
     for (i64 k = 0; k < n; ++k) {
       T& element = list.emplace_back();
       if constexpr (requires { fields(*this, element); })
@@ -220,15 +252,26 @@ Invocation decode_invocation(std::string_view bytes) {
   return invocation;
 }
 
+std::string encode_progress(const Progress& progress) {
+  ByteWriter out;
+  Writer writer(out);
+  fields(writer, progress);
+  return out.take();
+}
+
 RunInvocationsWriter::RunInvocationsWriter(i64 n, i64 n_bytes) {
   constexpr i64 kHeadBytes = sizeof kVersion + 1 + sizeof n;
-  out_.reserve(kHeadBytes + n * static_cast<i64>(sizeof n) + n_bytes);
+  out_.reserve(kHeadBytes + n * (static_cast<i64>(sizeof n) + 1) + n_bytes);
   write_head(out_, kind_of<RunInvocations>());
   out_.number(n);
 }
 
-void RunInvocationsWriter::add(std::string_view encoded_invocation, i64 attempt) {
+void RunInvocationsWriter::add(std::string_view encoded_invocation,
+                               i64 attempt,
+                               std::string_view encoded_progress) {
   out_.number(attempt);
+  out_.number(static_cast<std::uint8_t>(!encoded_progress.empty()));
+  out_.raw(encoded_progress);
   out_.raw(encoded_invocation);
 }
 

@@ -56,13 +56,15 @@ class ModelService final : public Service {
 
   void submit(protocol::Invocation invocation) override;
   [[nodiscard]] std::vector<protocol::Result> step() override;
-  [[nodiscard]] std::vector<InvocationId> hand_back() override;
+  [[nodiscard]] std::vector<protocol::Unfinished> hand_back() override;
+  [[nodiscard]] std::vector<protocol::Unfinished> take_back(
+      std::span<const InvocationId> ids) override;
   [[nodiscard]] i64 n_steps() const override { return n_steps_; }
   [[nodiscard]] i64 n_held() const override { return n_held_; }
 
  private:
   struct Held {
-    protocol::Invocation invocation;  // without its payload: the request stands beside
+    protocol::Invocation invocation;  // without payload and progress
     request::Request request;
     std::vector<i32> prompt_ids;
   };
@@ -117,11 +119,15 @@ void ModelService::submit(protocol::Invocation invocation) {
   }
   auto& [request, prompt] = std::get<Accepted>(verdict);
   const i64 key = invocation.id.value;
-  engine_->submit({.key = key,
-                   .prompt = prompt.token_ids,
-                   .sampling = request.sampling,
-                   .identity = hash128(invocation.custom_id)});
+  engine::Job job{.key = key,
+                  .prompt = prompt.token_ids,
+                  .sampling = request.sampling,
+                  .identity = hash128(invocation.custom_id)};
+  if (invocation.progress && invocation.progress->arithmetic == arithmetic())
+    job.made = std::move(invocation.progress->token_ids);
+  engine_->submit(std::move(job));
   invocation.payload = {};
+  invocation.progress.reset();
   held_.emplace(key, Held{std::move(invocation), std::move(request), std::move(prompt.token_ids)});
 }
 
@@ -161,15 +167,26 @@ protocol::Result ModelService::finish(engine::Outcome outcome) {
           .completion_tokens = static_cast<i64>(outcome.answer.token_ids.size())};
 }
 
-std::vector<InvocationId> ModelService::hand_back() {
-  std::vector<InvocationId> ids;
-  for (const auto& [key, held] : held_) {
-    engine_->cancel(key);
-    ids.push_back(held.invocation.id);
+std::vector<protocol::Unfinished> ModelService::hand_back() {
+  std::vector<protocol::Unfinished> out;
+  std::erase_if(held_, [&](const auto& one) {
+    auto made = engine_->cancel(one.first);
+    if (made) out.push_back({{one.first}, std::move(*made)});
+    return made.has_value();
+  });
+  n_held_ -= std::ssize(out);
+  return out;
+}
+
+std::vector<protocol::Unfinished> ModelService::take_back(std::span<const InvocationId> ids) {
+  std::vector<protocol::Unfinished> out;
+  for (const InvocationId id : ids) {
+    if (!engine_->is_untouched(id.value)) continue;
+    out.push_back({id, *engine_->cancel(id.value)});
+    held_.erase(id.value);
   }
-  held_.clear();
-  n_held_ -= static_cast<i64>(ids.size());
-  return ids;
+  n_held_ -= std::ssize(out);
+  return out;
 }
 
 request::Origin ModelService::origin_of(const protocol::Invocation& invocation) const {

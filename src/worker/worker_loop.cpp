@@ -16,6 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using protocol::kCoordinator;
+using Reason = protocol::HandBack::Reason;
 
 // How long a worker without work listens before it looks at its other duties.
 constexpr Duration kIdlePatience = 20ms;
@@ -40,7 +41,10 @@ class WorkerLoop {
   void create_state(const protocol::Welcome& welcome);
   void work();
   void send_results(std::vector<protocol::Result> results);
+  void refuse(const protocol::RunInvocations& work);
+  void take_back(const protocol::TakeBack& wish);
   void hand_everything_back();
+  void send_back(Reason reason, std::vector<protocol::Unfinished> unfinished);
   void look_for_signal();
   void leave();
   void flush();
@@ -118,10 +122,7 @@ void WorkerLoop::listen(Duration patience) {
 void WorkerLoop::hear(protocol::Message& message) {
   if (auto* work = std::get_if<protocol::RunInvocations>(&message)) {
     if (!service_ || leaving_ != Leaving::no) {
-      protocol::HandBack back;
-      for (const protocol::Invocation& invocation : work->invocations)
-        back.ids.push_back(invocation.id);
-      send(back);
+      refuse(*work);
       return;
     }
     for (protocol::Invocation& invocation : work->invocations)
@@ -135,6 +136,8 @@ void WorkerLoop::hear(protocol::Message& message) {
     else if (leaving_ == Leaving::no)
       leaving_ = Leaving::after_work;
     end_.reason = "the coordinator said so";
+  } else if (const auto* wish = std::get_if<protocol::TakeBack>(&message)) {
+    take_back(*wish);
   } else if (const auto* fence = std::get_if<protocol::Fence>(&message)) {
     protocol::ProcessName process = around_.self;
     process.pid = fence->pid;
@@ -204,12 +207,45 @@ void WorkerLoop::look_for_signal() {
   send(protocol::HandBack{});
 }
 
+void WorkerLoop::refuse(const protocol::RunInvocations& work) {
+  protocol::HandBack back{.reason = Reason::refused, .arithmetic = {}, .invocations = {}};
+  for (const protocol::Invocation& invocation : work.invocations)
+    back.invocations.push_back({invocation.id, {}});
+  send(back);
+}
+
+void WorkerLoop::take_back(const protocol::TakeBack& wish) {
+  std::vector<protocol::Unfinished> unstarted;
+  if (service_) {
+    unstarted = service_->take_back(wish.ids);
+    vitals_.n_held = service_->n_held();
+  }
+  send_back(Reason::taken_back, std::move(unstarted));
+}
+
+// In one message unless it grows too large, and in one even if there is nothing to give.
+void WorkerLoop::send_back(Reason reason, std::vector<protocol::Unfinished> unfinished) {
+  protocol::HandBack message{
+      .reason = reason, .arithmetic = service_ ? service_->arithmetic() : "", .invocations = {}};
+  i64 n_bytes = 0;
+  for (protocol::Unfinished& one : unfinished) {
+    if (n_bytes >= protocol::kBatchBytes) {
+      send(message);
+      message.invocations.clear();
+      n_bytes = 0;
+    }
+    n_bytes += static_cast<i64>(sizeof one + one.token_ids.size() * sizeof(i32));
+    message.invocations.push_back(std::move(one));
+  }
+  send(message);
+}
+
 void WorkerLoop::hand_everything_back() {
   if (!service_) return;
   try {
-    protocol::HandBack back{service_->hand_back()};
-    send_results(service_->step());  // what was refused without the engine is finished
-    if (!back.ids.empty()) send(back);
+    std::vector<protocol::Unfinished> unfinished = service_->hand_back();
+    send_results(service_->step());  // what had ended already
+    if (!unfinished.empty()) send_back(Reason::leaving, std::move(unfinished));
   } catch (const std::exception& e) {
     end_.reason = e.what();  // Bye gives everything back as well
   }

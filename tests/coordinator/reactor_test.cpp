@@ -358,6 +358,17 @@ TEST_F(ReactorTest, HandedBackWorkGoesToOthersWithoutCostingAnAttempt) {
   EXPECT_THAT(tell(reactor, WorkerReady{kB, 4}), ElementsAre(work(kB, {0, 1, 2})));
 }
 
+TEST_F(ReactorTest, AWorkerWhoseUnstartedWorkWasTakenBackStays) {
+  Reactor reactor = make();
+  make_ready(reactor, kA, 2);
+  (void)tell(reactor, lines(0, 2));
+  (void)reactor.on(HandedBack{kA, {{1}}, protocol::HandBack::Reason::taken_back}, now_);
+
+  EXPECT_EQ(reactor.state_of(kA), Reactor::WorkerState::ready);
+  EXPECT_EQ(reactor.n_waiting(), 1);
+  EXPECT_THAT(tell(reactor, Tick{}), ElementsAre(work(kA, {1})));
+}
+
 TEST_F(ReactorTest, ADrainLetsWorkersFinishWithinTheGraceTimeAndThenTakesTheWorkBack) {
   options_.grace_seconds = 10;
   Reactor reactor = make();

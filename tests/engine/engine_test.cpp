@@ -307,14 +307,16 @@ TEST_F(EngineTest, ACancelledJobIsForgottenWaitingOrRunning) {
     engine.submit({.key = key, .prompt = {0}, .sampling = three});
   EXPECT_TRUE(engine.step().empty());
 
-  EXPECT_TRUE(engine.cancel(1));
-  EXPECT_TRUE(engine.cancel(2));
-  EXPECT_FALSE(engine.cancel(2));
+  EXPECT_FALSE(engine.is_untouched(1));
+  EXPECT_TRUE(engine.is_untouched(2));
+  EXPECT_EQ(engine.cancel(1), std::vector<i32>{1});
+  EXPECT_EQ(engine.cancel(2), std::vector<i32>{});
+  EXPECT_EQ(engine.cancel(2), std::nullopt);
   EXPECT_EQ(engine.n_jobs(), 1);
   const auto outcomes = run(engine);
   ASSERT_EQ(outcomes.size(), 1U);
   EXPECT_EQ(outcomes[0].key, 3);
-  EXPECT_FALSE(engine.cancel(3));
+  EXPECT_EQ(engine.cancel(3), std::nullopt);
 }
 
 TEST_F(EngineTest, AStepWithoutJobsDoesNothing) {

@@ -26,6 +26,7 @@ namespace {
 using namespace std::chrono_literals;
 using protocol::Message;
 using testing::ElementsAre;
+using Reason = protocol::HandBack::Reason;
 
 constexpr protocol::PeerId kWorker{1};
 
@@ -37,7 +38,11 @@ class BrokenService final : public worker::Service {
   [[nodiscard]] std::string description() const override { return {}; }
   void submit(protocol::Invocation) override {}
   [[nodiscard]] std::vector<protocol::Result> step() override { return {}; }
-  [[nodiscard]] std::vector<InvocationId> hand_back() override { return {}; }
+  [[nodiscard]] std::vector<protocol::Unfinished> hand_back() override { return {}; }
+  [[nodiscard]] std::vector<protocol::Unfinished> take_back(
+      std::span<const InvocationId>) override {
+    return {};
+  }
   [[nodiscard]] i64 n_steps() const override { return 0; }
   [[nodiscard]] i64 n_held() const override { return 0; }
 };
@@ -162,7 +167,8 @@ TEST(WorkerLoop, LeavingAtOnceHandsBackWhatIsHeld) {
   worker.say(work({4, 5}));
   worker.say(protocol::Leave{true});
 
-  EXPECT_EQ(worker.next<protocol::HandBack>(), (protocol::HandBack{{{4}, {5}}}));
+  EXPECT_EQ(worker.next<protocol::HandBack>(),
+            (protocol::HandBack{Reason::leaving, "echo", {{{4}, {}}, {{5}, {}}}}));
   EXPECT_EQ(worker.next<protocol::Bye>().reason, "the coordinator said so");
   worker.say(protocol::Farewell{false});
   EXPECT_FALSE(worker.await_end().may_finalize);
@@ -177,7 +183,7 @@ TEST(WorkerLoop, LeavingAfterWorkAnswersFirstAndTakesNothingNew) {
 
   const Message first = worker.next();
   if (const auto* back = std::get_if<protocol::HandBack>(&first)) {
-    EXPECT_THAT(back->ids, ElementsAre(InvocationId{6}));
+    EXPECT_EQ(*back, (protocol::HandBack{Reason::refused, "", {{{6}, {}}}}));
     (void)worker.next<protocol::Bye>();
   } else {
     (void)std::get<protocol::Bye>(first);  // it had gone before the work came: Bye gives it back

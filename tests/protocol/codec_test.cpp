@@ -21,6 +21,12 @@ Invocation invocation(i64 id) {
           .payload = std::string("{\"prompt\":\"a\0b\"}", 16)};
 }
 
+Invocation with_progress(i64 id) {
+  Invocation one = invocation(id);
+  one.progress = {.arithmetic = "cpu-f32", .token_ids = {3, 1, 4}};
+  return one;
+}
+
 // Every kind once, with every field away from its default, so that a forgotten field is seen.
 std::vector<Message> one_of_each() {
   return {Hello{.host = "n1",
@@ -40,14 +46,17 @@ std::vector<Message> one_of_each() {
                     .completion_tokens = 5},
                    {.id = {8}, .record = ""}}},
           Heartbeat{.n_steps = 12, .n_held = 3, .is_loading = true},
-          HandBack{{{1}, {5}}},
+          HandBack{.reason = HandBack::Reason::refused,
+                   .arithmetic = "cpu-f32",
+                   .invocations = {{{1}, {}}, {{5}, {7, -1, 49151}}}},
           Bye{"asked to leave"},
           Welcome{.worker = {2}, .options_json = "{\"a\":1}"},
-          RunInvocations{{invocation(1), invocation(2)}},
+          RunInvocations{{invocation(1), with_progress(2), invocation(3)}},
           Leave{.now = true},
           Beat{},
           Farewell{.may_finalize = true},
-          Fence{.pid = 12, .start_ticks = 34}};
+          Fence{.pid = 12, .start_ticks = 34},
+          TakeBack{{{3}, {4}}}};
 }
 
 TEST(Codec, EveryMessageComesBackAsItWas) {
@@ -61,13 +70,19 @@ TEST(Codec, EveryMessageComesBackAsItWas) {
 TEST(Codec, TheBytesOfAMessageAreThoseOfTheDocument) {
   // docs/protocol.md: version, kind, fields; written out by hand.
   const std::string expected(
-      "\x01\x00\x00\x00"                  // version 1
+      "\x02\x00\x00\x00"                  // version 2
       "\x05"                              // kind 5, HandBack
-      "\x01\x00\x00\x00\x00\x00\x00\x00"  // one id
-      "\x02\x01\x00\x00\x00\x00\x00\x00",
-      4 + 1 + 8 + 8);
+      "\x01"                              // taken_back
+      "\x03\x00\x00\x00\x00\x00\x00\x00"  // arithmetic: 3 bytes
+      "f32"
+      "\x01\x00\x00\x00\x00\x00\x00\x00"  // one invocation
+      "\x02\x01\x00\x00\x00\x00\x00\x00"  // its id
+      "\x01\x00\x00\x00\x00\x00\x00\x00"  // one token
+      "\x05\x00\x01\x00",
+      4 + 1 + 1 + 8 + 3 + 8 + 8 + 8 + 4);
 
-  EXPECT_EQ(encode(HandBack{{{0x102}}}), expected);
+  EXPECT_EQ(encode(HandBack{HandBack::Reason::taken_back, "f32", {{{0x102}, {0x10005}}}}),
+            expected);
 }
 
 TEST(Codec, AnotherVersionIsRefusedByName) {
@@ -79,7 +94,7 @@ TEST(Codec, AnotherVersionIsRefusedByName) {
     FAIL() << "expected FormatError";
   } catch (const FormatError& e) {
     EXPECT_STREQ(e.what(),
-                 "message: protocol version 9, but this program speaks 1; do all ranks run the "
+                 "message: protocol version 9, but this program speaks 2; do all ranks run the "
                  "same binary?");
   }
 }
@@ -123,30 +138,52 @@ TEST(Codec, FlippedBitsGiveAnErrorOrAnotherMessageButNeverMore) {
 }
 
 TEST(Codec, AHugeCountIsRefusedBeforeMemoryIsTakenForIt) {
-  std::string bytes = encode(HandBack{{{1}}});
-  bytes[12] = 0x7f;  // the highest byte of the count
+  std::string ids = encode(TakeBack{{{1}}});
+  ids[4 + 1 + 7] = 0x7f;  // the highest byte of the count
+  EXPECT_THROW((void)decode(ids), FormatError);
+
+  // Of tokens, which are shorter than anything else in a list: one more than there are bytes for.
+  std::string tokens = encode(HandBack{HandBack::Reason::leaving, "", {{{1}, {1, 2, 3}}}});
+  const std::size_t count_at = tokens.size() - 3 * sizeof(i32) - sizeof(i64);
+  ASSERT_EQ(tokens[count_at], 3);
+  for (const char count : {'\x04', '\x7f'}) {
+    tokens[count_at] = count;
+    EXPECT_THROW((void)decode(tokens), FormatError);
+  }
+}
+
+TEST(Codec, AnUnknownReasonOfAHandBackIsRefused) {
+  std::string bytes = encode(HandBack{});
+  bytes[4 + 1] = 3;
 
   EXPECT_THROW((void)decode(bytes), FormatError);
 }
 
+TEST(Codec, AnInvocationWithoutProgressCostsOneByteForIt) {
+  const Invocation plain = invocation(1);
+  const auto n_kept = encode_invocation(plain).size();
+
+  EXPECT_EQ(encode(RunInvocations{{plain}}).size(), 4 + 1 + 8 + 8 + 1 + n_kept);
+}
+
 TEST(RunInvocationsWriter, WritesWhatEncodeWritesWithTheAttemptOfEachSending) {
-  Invocation first = invocation(1), second = invocation(2);
+  Invocation first = invocation(1), second = with_progress(2);
   const std::string kept = encode_invocation(first);
 
   RunInvocationsWriter writer(2, 0);
   writer.add(kept, 3);
-  writer.add(encode_invocation(second), 1);
+  writer.add(encode_invocation(second), 1, encode_progress(*second.progress));
 
   first.attempt = 3;
   second.attempt = 1;
   EXPECT_EQ(writer.take(), encode(RunInvocations{{first, second}}));
 }
 
-TEST(EncodedInvocation, ComesBackWithItsFirstAttempt) {
+TEST(EncodedInvocation, ComesBackWithItsFirstAttemptAndNoProgress) {
   Invocation expected = invocation(4);
   expected.attempt = 1;
 
-  EXPECT_EQ(decode_invocation(encode_invocation(invocation(4))), expected);
+  EXPECT_EQ(decode_invocation(encode_invocation(with_progress(4))), expected);
 }
 
 }  // namespace

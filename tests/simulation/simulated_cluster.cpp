@@ -101,7 +101,7 @@ void SimulatedCluster::leave(Worker& worker, bool at_once) {
   protocol::HandBack back;
   if (at_once) {
     for (const protocol::Invocation& one : std::exchange(worker.held, {}))
-      back.ids.push_back(one.id);
+      back.invocations.push_back({one.id, {}});
   }
   say(worker, back);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -46,11 +47,21 @@ class EchoService final : public worker::Service {
     }
     return results;
   }
-  [[nodiscard]] std::vector<InvocationId> hand_back() override {
-    std::vector<InvocationId> ids;
+  [[nodiscard]] std::vector<protocol::Unfinished> hand_back() override {
+    std::vector<protocol::Unfinished> out;
     for (const protocol::Invocation& one : std::exchange(held_, {}))
-      ids.push_back(one.id);
-    return ids;
+      out.push_back({one.id, {}});
+    return out;
+  }
+  [[nodiscard]] std::vector<protocol::Unfinished> take_back(
+      std::span<const InvocationId> ids) override {
+    std::vector<protocol::Unfinished> out;
+    std::erase_if(held_, [&](const protocol::Invocation& one) {
+      const bool is_wanted = std::ranges::count(ids, one.id) > 0;
+      if (is_wanted) out.push_back({one.id, {}});
+      return is_wanted;
+    });
+    return out;
   }
   [[nodiscard]] i64 n_steps() const override { return n_steps_; }
   [[nodiscard]] i64 n_held() const override { return static_cast<i64>(held_.size()); }

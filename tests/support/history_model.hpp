@@ -47,11 +47,13 @@ class HistoryModel final : public model::LanguageModel {
 
   [[nodiscard]] model::Limits limits() const override { return limits_; }
   [[nodiscard]] i64 n_rows_of_largest_step() const { return n_rows_of_largest_step_; }
+  [[nodiscard]] i64 n_logit_rows_of_largest_step() const { return n_logit_rows_of_largest_step_; }
   [[nodiscard]] i64 n_sequences_of_largest_step() const { return n_sequences_of_largest_step_; }
 
   void forward(const model::StepBatch& batch, Rows<float> logits) override {
     write_all(batch);
     const auto n_logit_rows = static_cast<i64>(batch.logit_rows.size());
+    n_logit_rows_of_largest_step_ = std::max(n_logit_rows_of_largest_step_, n_logit_rows);
     if (logits.rows != n_logit_rows || logits.cols != limits_.vocab) wrong("shape of logits");
     for (i64 i = 0; i < n_logit_rows; ++i) {
       const i32 row = batch.logit_rows[static_cast<std::size_t>(i)];
@@ -123,6 +125,7 @@ class HistoryModel final : public model::LanguageModel {
   std::vector<Slot> slots_;
   std::vector<i32> history_;
   i64 n_rows_of_largest_step_ = 0;
+  i64 n_logit_rows_of_largest_step_ = 0;
   i64 n_sequences_of_largest_step_ = 0;
 };
 

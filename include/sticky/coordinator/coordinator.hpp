@@ -7,6 +7,7 @@
 
 #include "sticky/coordinator/coordinator_loop.hpp"
 #include "sticky/coordinator/line_feed.hpp"
+#include "sticky/coordinator/progress_table.hpp"
 #include "sticky/coordinator/reactor.hpp"
 
 namespace sticky::coordinator {
@@ -67,6 +68,8 @@ class Coordinator {
   void act_on(Record& action);
   void act_on(RecordFailure& action);
   void act_on(DropWorker& action);
+  void keep_progress(const protocol::HandBack& back);
+  [[nodiscard]] i64 n_bytes_to_send(InvocationId id) const;
   void fence(const protocol::ProcessName& process);
   void append(bool is_error, std::string record);
   [[nodiscard]] Known& known(WorkerId worker);
@@ -82,6 +85,7 @@ class Coordinator {
   TimePoint next_tick_;
   Reactor reactor_;
   IdTable<std::string> kept_;   // every unrecorded invocation, encoded
+  ProgressTable progress_;      // of those among them that a worker handed back
   std::vector<Known> workers_;  // by WorkerId
   std::vector<Loss> losses_;
   Counts counts_;

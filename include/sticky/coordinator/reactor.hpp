@@ -43,6 +43,7 @@ struct ResultsArrived {
 struct HandedBack {
   WorkerId worker;
   std::vector<InvocationId> ids;
+  protocol::HandBack::Reason reason = protocol::HandBack::Reason::leaving;
 };
 struct WorkerBye {
   WorkerId worker;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct Job {
   std::vector<i32> prompt{};
   request::Sampling sampling{};
   Hash128 identity{};  ///< of the request: seeds its draws where it brings no seed
+  /// Tokens of the answer that an engine with the same model, run seed and arithmetic has made
+  /// already: this one goes on behind them, to the same outcome. Tokens that could not stand there
+  /// (no token of the model, too many, or the text has ended with them) are not used.
+  std::vector<i32> made{};
 };
 
 /// What became of a job.
@@ -38,8 +43,8 @@ struct Stats {
   i64 n_steps = 0;
   i64 prompt_tokens = 0;  ///< computed, not found in the cache; again when a sequence is replayed
   i64 cached_tokens = 0;  ///< of prompts, found in the cache
-  i64 generated_tokens = 0;
-  i64 preemptions = 0;  ///< sequences sent back to waiting for want of pages
+  i64 generated_tokens = 0;  ///< chosen here: not those that jobs brought
+  i64 preemptions = 0;       ///< sequences sent back to waiting for want of pages
 };
 
 /// Continuous batching over one model: prefill in chunks and decode share steps. An answer depends
@@ -55,6 +60,9 @@ struct Stats {
 /// - after max_tokens tokens or with the context: "length".
 /// While there are fewer than min_tokens tokens, the first kind is never chosen and the second not
 /// looked for. Special tokens that end nothing are left out of the text.
+///
+/// Tokens that a job brings (made) are computed as those of a preempted sequence are once more: as
+/// its prompt goes on, in chunks, choosing nothing; their log probabilities are computed with them.
 ///
 /// Log probabilities are of the model's own logits, before bias, penalties and temperature; -9999
 /// stands for those below it. Where one of the model's logits is NaN or infinite, the weights or
@@ -74,8 +82,11 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   void submit(Job job);
-  /// Forgets a job that has not finished, wherever it is; false when it is not here (any more).
-  bool cancel(i64 key);
+  /// Forgets a job that has not finished, wherever it is, and gives the tokens of its answer so far
+  /// (for Job::made elsewhere); nothing when it is not here (any more).
+  std::optional<std::vector<i32>> cancel(i64 key);
+  /// Whether a job is here and nothing of it was computed yet.
+  [[nodiscard]] bool is_untouched(i64 key) const;
   /// Runs one step and gives what finished in it. With nothing to do: returns at once with nothing.
   /// Throws DeviceError when the device is lost.
   [[nodiscard]] std::vector<Outcome> step();

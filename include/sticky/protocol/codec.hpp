@@ -16,10 +16,12 @@ namespace sticky::protocol {
 [[nodiscard]] Message decode(std::string_view bytes);
 
 /// One invocation as the coordinator keeps it while it waits or runs: encoded once, copied into
-/// every message that it travels in. Its `attempt` is not part of it.
+/// every message that it travels in. `attempt` and `progress` are not part of it.
 [[nodiscard]] std::string encode_invocation(const Invocation& invocation);
-/// The inverse; `attempt` is 1.
+/// The inverse; `attempt` is 1, without progress.
 [[nodiscard]] Invocation decode_invocation(std::string_view bytes);
+/// What another worker has made of it, to be sent with it.
+[[nodiscard]] std::string encode_progress(const Progress& progress);
 
 /// Writes a RunInvocations out of invocations that are encoded already: the same bytes as
 /// encode(RunInvocations{…}).
@@ -27,7 +29,10 @@ class RunInvocationsWriter {
  public:
   /// `n`: how many will be added, exactly; `n_bytes`: of them all, for the memory.
   RunInvocationsWriter(i64 n, i64 n_bytes);
-  void add(std::string_view encoded_invocation, i64 attempt);
+  /// `encoded_progress`: empty for none.
+  void add(std::string_view encoded_invocation,
+           i64 attempt,
+           std::string_view encoded_progress = {});
   [[nodiscard]] std::string take() { return out_.take(); }
 
  private:

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,13 +14,20 @@
 // and what happens when it is lost. A change of any field raises kVersion.
 namespace sticky::protocol {
 
-inline constexpr i32 kVersion = 1;
+inline constexpr i32 kVersion = 2;
 
 /// The largest message that a transport carries. Both sides split their batches long before
 /// (kBatchBytes), so only a single huge request or answer comes near it.
 inline constexpr i64 kMaxMessageBytes = i64{1} << 30;
 /// A batch of invocations or results is sent in several messages when it would grow beyond this.
 inline constexpr i64 kBatchBytes = i64{4} << 20;
+
+/// The first tokens of an answer, made by a worker that could not finish it.
+struct Progress {
+  std::string arithmetic;  ///< whose they are: another would have made others
+  std::vector<i32> token_ids;
+  bool operator==(const Progress&) const = default;
+};
 
 /// One request on its way to a worker.
 struct Invocation {
@@ -29,7 +38,8 @@ struct Invocation {
   i64 byte_offset = 0;
   Hash128 hash;
   i64 attempt = 1;
-  std::string payload;  ///< the input line as it stands
+  std::optional<Progress> progress{};  ///< to go on from, within one arithmetic
+  std::string payload;                 ///< the input line as it stands
   bool operator==(const Invocation&) const = default;
 };
 
@@ -77,9 +87,22 @@ struct Heartbeat {
   bool is_loading = false;
   bool operator==(const Heartbeat&) const = default;
 };
-/// Unstarted or unfinished invocations that the worker will not answer (it leaves).
+/// An invocation that goes back, with the tokens that its answer has so far.
+struct Unfinished {
+  InvocationId id;
+  std::vector<i32> token_ids;
+  bool operator==(const Unfinished&) const = default;
+};
+/// Invocations that the worker will not answer.
 struct HandBack {
-  std::vector<InvocationId> ids;
+  enum class Reason : std::uint8_t {
+    leaving,     ///< it leaves; with no invocations: it takes nothing more
+    taken_back,  ///< the answer to TakeBack: what of that had not started
+    refused,     ///< they came when it was leaving already
+  };
+  Reason reason = Reason::leaving;
+  std::string arithmetic;  ///< of the tokens
+  std::vector<Unfinished> invocations;
   bool operator==(const HandBack&) const = default;
 };
 /// The last message of a worker that leaves as planned.
@@ -97,6 +120,11 @@ struct Welcome {
 struct RunInvocations {
   std::vector<Invocation> invocations;
   bool operator==(const RunInvocations&) const = default;
+};
+/// Hand back which of these have not started; whatever they are, it is answered with a HandBack.
+struct TakeBack {
+  std::vector<InvocationId> ids;
+  bool operator==(const TakeBack&) const = default;
 };
 /// Finish what is held (with `now`: hand it back), then say Bye.
 struct Leave {
@@ -132,6 +160,7 @@ using Message = std::variant<Hello,
                              Leave,
                              Beat,
                              Farewell,
-                             Fence>;
+                             Fence,
+                             TakeBack>;
 
 }  // namespace sticky::protocol

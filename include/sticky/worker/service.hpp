@@ -1,6 +1,6 @@
 #pragma once
 
-#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,13 +26,19 @@ class Service {
   [[nodiscard]] virtual std::string arithmetic() const = 0;
   [[nodiscard]] virtual std::string description() const = 0;
 
-  /// Takes an invocation. It ends in exactly one Result, or in hand_back().
+  /// Takes an invocation. It ends in exactly one Result, or in hand_back() or take_back(). Its
+  /// progress is gone on from where it is of this arithmetic, else it is begun anew: the result is
+  /// the same.
   virtual void submit(protocol::Invocation invocation) = 0;
   /// Runs one step of everything held and gives what finished in it; nothing held: nothing.
   /// Throws DeviceError when the device is lost.
   [[nodiscard]] virtual std::vector<protocol::Result> step() = 0;
-  /// Forgets all that is held and names it.
-  [[nodiscard]] virtual std::vector<InvocationId> hand_back() = 0;
+  /// Forgets all that is held and not finished, and gives it with the tokens made so far. What is
+  /// finished comes with the next step().
+  [[nodiscard]] virtual std::vector<protocol::Unfinished> hand_back() = 0;
+  /// The same for those of `ids` of which nothing was computed yet.
+  [[nodiscard]] virtual std::vector<protocol::Unfinished> take_back(
+      std::span<const InvocationId> ids) = 0;
 
   [[nodiscard]] virtual i64 n_steps() const = 0;
   [[nodiscard]] virtual i64 n_held() const = 0;
