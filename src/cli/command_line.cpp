@@ -43,34 +43,47 @@ constexpr const char* kRenderFooter =
     "Exit code 0 when every line rendered, else 3.\n\n"
     "Example: stickyinvoc render job.toml --line 1";
 
+// An empty value is most often an unset variable of a script: it must not stand for the default.
+CLI::Validator not_empty(const std::string& key) {
+  return {[key](const std::string& value) { return value.empty() ? key + " is empty" : ""; }, ""};
+}
+
 // Each flag takes one value, so that a job file may follow it; again for more.
 void add_list(CLI::App& command,
               const char* names,
               const char* type,
               std::vector<std::string>& values,
-              const char* help) {
+              const char* help,
+              const char* key) {
   command.add_option(names, values, help)
       ->type_name(type)
+      ->check(not_empty(key))
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_set(CLI::App& command, std::vector<std::string>& sets) {
   add_list(command, "--set", "a.b.c=VALUE", sets,
-           "Any key of a job file (docs/configuration.md); again for more");
+           "Any key of a job file (docs/configuration.md); again for more", "a.b.c=VALUE");
 }
 
 void add_job_flags(CLI::App& command, JobFlags& flags) {
   command.add_option("job", flags.job_file, "Job file; not needed when flags say enough")
-      ->type_name("JOB.toml");
+      ->type_name("JOB.toml")
+      ->check(not_empty("the job file"));
   add_list(command, "-i,--input", "FILE", flags.inputs,
-           "Input file (JSON Lines), - is standard input; again for more");
-  command.add_option("--model", flags.model, "Model folder or .gguf file")->type_name("PATH");
+           "Input file (JSON Lines), - is standard input; again for more", "input.files");
+  command.add_option("--model", flags.model, "Model folder or .gguf file")
+      ->type_name("PATH")
+      ->check(not_empty("the model"));
   add_set(command, flags.sets);
 }
 
 void add_run_dir(CLI::App& command, std::string& run_dir) {
-  command.add_option("run_dir", run_dir, "Folder of the run")->type_name("RUN_DIR")->required();
+  command.add_option("run_dir", run_dir, "Folder of the run")
+      ->type_name("RUN_DIR")
+      ->required()
+      ->check(not_empty("RUN_DIR"));
 }
 
 void add_worker_flags(CLI::App& command, LaunchFlags& flags) {
@@ -102,11 +115,13 @@ void add_run(CLI::App& app, const Invoked& invoked, Wish& wish) {
   CLI::App* command = app.add_subcommand("run", "Answer a file of requests");
   add_job_flags(*command, flags->job);
   command->add_option("-o,--output", flags->run_dir, "Run folder (default: runs/<job>-<UTC time>)")
-      ->type_name("RUN_DIR");
+      ->type_name("RUN_DIR")
+      ->check(not_empty("output.dir"));
   command->add_flag("--resume", flags->is_resume,
                     "Go on with the run that the folder holds, if it holds one");
   command->add_option("--prompt", flags->prompt, "Answer this one prompt on the terminal instead")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->check(not_empty("the prompt"));
   add_launch_flags(*command, flags->launch);
   command->footer(kRunFooter);
   act_on(*command, flags, wish, [&invoked](const RunFlags& f) { return run(invoked, f); });
@@ -160,7 +175,8 @@ void add_inspect(CLI::App& app, Wish& wish) {
       app.add_subcommand("inspect", "Tell what a model holds and whether it can run");
   command->add_option("model", *model, "Model folder or .gguf file")
       ->type_name("MODEL")
-      ->required();
+      ->required()
+      ->check(not_empty("MODEL"));
   command->footer("Exit code 0 when it can run on this machine, else 1.");
   act_on(*command, model, wish, inspect);
 }

@@ -68,19 +68,22 @@ class StopSignals {
 // A line every 30 s, and the first one as soon as there is something to say.
 class ProgressPrinter {
  public:
-  explicit ProgressPrinter(bool is_on) : is_on_(is_on) {}
+  ProgressPrinter(bool is_on, io::RunFolder& folder) : is_on_(is_on), folder_(folder) {}
   void show(const coordinator::Progress& progress) {
     constexpr double kEverySeconds = 30.0;
     const auto view = view_of(coordinator::to_json(progress));
     if (!view) return;
     const Rates rates = rates_.update(*view);
-    if (!is_on_ || view->seconds < next_ || view->n_done == 0) return;
+    if (view->seconds < next_ || view->n_done == 0) return;
     next_ = view->seconds + kEverySeconds;
-    fmt::print(stderr, "{}\n", progress_line(*view, rates));
+    const std::string line = progress_line(*view, rates);
+    folder_.log_line(line);
+    if (is_on_) fmt::print(stderr, "{}\n", line);
   }
 
  private:
-  bool is_on_;
+  bool is_on_;  // on the terminal; the log has them always
+  io::RunFolder& folder_;
   double next_ = 0.0;
   RateMeter rates_;
 };
@@ -146,6 +149,7 @@ class Run {
       dir = new_run_dir(loaded_.config.job, started_);
       fmt::print(stderr, "run folder: {}\n", dir);
     }
+    check_run_dir(dir);
     folder_ = io::RunFolder::open(dir, job_.mode);
     // A run that goes on has neither: whoever finds one may trust it.
     std::error_code ignored;
@@ -194,7 +198,7 @@ class Run {
         io::ResultsLog::open(folder_->path(), [this] { return folder_->holds_lock(); });
     if (loaded_.config.run.share == "chain")
       log::info("load.share = chain: weights are not passed on yet, each worker reads the files");
-    ProgressPrinter printer(job_.prints_progress);
+    ProgressPrinter printer(job_.prints_progress, *folder_);
     const TimePoint run_start = clock_.now();
     has_begun_ = true;
     coordinator::RunOutcome outcome = coordinator::run_coordinator(
@@ -208,7 +212,7 @@ class Run {
          .on_progress = [&](const coordinator::Progress& p) { printer.show(p); }});
     const TimePoint run_end = clock_.now();
     finish_files(outcome);
-    conclude(outcome, run_start, run_end);
+    write_summary(summary_json(outcome, facts(run_start, run_end), loaded_));
     return {outcome.exit_code, outcome.may_finalize};
   }
 
@@ -264,18 +268,16 @@ class Run {
     }
   }
 
-  void conclude(const coordinator::RunOutcome& outcome, TimePoint run_start, TimePoint run_end) {
-    const TimePoint end = clock_.now();
-    const RunFacts facts{.run_dir = folder_->path(),
-                         .started = started_,
-                         .ended = std::time(nullptr),
-                         .phases = {.prepare = seconds_between(start_, run_start),
-                                    .run = seconds_between(run_start, run_end),
-                                    .finish = seconds_between(run_end, end)},
-                         .mpi_library = seat_.mpi_library,
-                         .mpi_capability = seat_.mpi_capability,
-                         .n_ranks = seat_.n_ranks};
-    write_summary(summary_json(outcome, facts, loaded_));
+  [[nodiscard]] RunFacts facts(TimePoint run_start, TimePoint run_end) const {
+    return {.run_dir = folder_->path(),
+            .started = started_,
+            .ended = std::time(nullptr),
+            .phases = {.prepare = seconds_between(start_, run_start),
+                       .run = seconds_between(run_start, run_end),
+                       .finish = seconds_between(run_end, clock_.now())},
+            .mpi_library = seat_.mpi_library,
+            .mpi_capability = seat_.mpi_capability,
+            .n_ranks = seat_.n_ranks};
   }
 
   void write_summary(const Json& summary) {
@@ -289,8 +291,19 @@ class Run {
     fmt::print(stderr, "{}", text);
   }
 
+  // Before any work of this run: the folder holds what earlier ones left.
   Coordinated give_up(int exit_code, const std::string& reason) {
-    write_summary(failed_summary(exit_code, reason, loaded_));
+    coordinator::RunOutcome outcome;
+    outcome.exit_code = exit_code;
+    outcome.reason = reason;
+    outcome.last.counts.n_read = check_.n_lines;
+    outcome.last.has_input_ended = exit_code == kInputRefused;
+    if (folder_->is_resumed()) {
+      outcome.last.counts.n_results_before = count_records(folder_->path(), "results.jsonl");
+      outcome.last.counts.n_errors_before = count_records(folder_->path(), "errors.jsonl");
+    }
+    const TimePoint now = clock_.now();
+    write_summary(failed_summary(outcome, facts(now, now), loaded_));
     return {exit_code, false};
   }
 

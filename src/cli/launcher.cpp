@@ -284,9 +284,8 @@ class Launcher {
       return 1;
     }
     if (summary_.is_new()) {
-      const auto summary = read_summary(launch_.run_dir);
-      const Json* code = summary ? summary->find("exit_code") : nullptr;
-      if (code != nullptr && code->is_integer()) return static_cast<int>(code->as_integer());
+      if (const auto summary = read_summary(launch_.run_dir))
+        return static_cast<int>(summary->find("exit_code")->as_integer());
     }
     if (job_.is_new()) {
       log::error(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sticky/comm/mpi_session.hpp"
+#include "sticky/io/input_reader.hpp"
 
 #include "commands.hpp"
 #include "flag_sources.hpp"
@@ -26,11 +27,12 @@ int resume(const Invoked& invoked, const ResumeFlags& flags) {
   // The ranks read the same command line, relative to where it was typed.
   const std::filesystem::path typed_in = std::filesystem::current_path();
   const config::Loaded loaded = load_resumed(job);
-  std::filesystem::current_path(typed_in);
   if (!loaded.problems.empty()) {
     print_problems(loaded.problems);
     return 1;
   }
+  (void)io::open_input(loaded.config.input);
+  std::filesystem::current_path(typed_in);
   return start_ranks(invoked, flags.launch, loaded.config, run_dir, {});
 }
 

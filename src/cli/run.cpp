@@ -4,6 +4,7 @@
 
 #include "sticky/base/error.hpp"
 #include "sticky/comm/mpi_session.hpp"
+#include "sticky/io/input_reader.hpp"
 #include "sticky/io/run_folder.hpp"
 
 #include "commands.hpp"
@@ -45,6 +46,10 @@ int run(const Invoked& invoked, const RunFlags& flags) {
   if (!flags.prompt.empty()) return answer_prompt(loaded.config, flags.prompt);
 
   std::string run_dir = loaded.config.output.dir;
+  // Nothing is the default, an empty text that somebody gave is a mistake.
+  for (const config::Setting& setting : loaded.settings)
+    if (setting.key == "output.dir" && run_dir.empty() && setting.origin != "default")
+      fail<ConfigError>("{}: output.dir is empty", setting.origin);
   std::vector<std::string> extra;
   if (run_dir.empty()) {
     run_dir = new_run_dir(loaded.config.job, std::time(nullptr));
@@ -55,6 +60,7 @@ int run(const Invoked& invoked, const RunFlags& flags) {
                resume_line(run_dir));
     return 1;
   }
+  (void)io::open_input(loaded.config.input);  // throws for a folder, a file listed twice, …
   return start_ranks(invoked, flags.launch, loaded.config, run_dir, std::move(extra));
 }
 

@@ -14,6 +14,8 @@ namespace sticky::cli {
 // is complete. Nothing when a file is missing or no JSON.
 [[nodiscard]] std::optional<Json> read_json_file(const std::string& path);
 [[nodiscard]] std::optional<Json> read_status(const std::string& run_dir);
+/// FormatError where it is there and cannot be trusted: no JSON, an exit code that is none, counts
+/// that are no counts.
 [[nodiscard]] std::optional<Json> read_summary(const std::string& run_dir);
 [[nodiscard]] std::optional<Json> read_job(const std::string& run_dir);
 [[nodiscard]] std::optional<Json> read_lock(const std::string& run_dir);
@@ -24,6 +26,13 @@ namespace sticky::cli {
 
 /// Adds to a run.log that is there already; false when it is not, or cannot be written.
 bool append_to_log(const std::string& run_dir, std::string_view text);
+
+/// Lines of a file of records, a torn last one not counted; 0 when there is none.
+[[nodiscard]] i64 count_records(const std::string& run_dir, const char* name);
+
+/// Throws ConfigError where no run can be written: something else has the name, or the folder
+/// cannot be made or written in. Leaves nothing behind.
+void check_run_dir(const std::string& run_dir);
 
 /// "runs/<job>-<UTC>" as in runs/claims-20260102T030405Z.
 [[nodiscard]] std::string new_run_dir(const std::string& job, i64 unix_seconds);

@@ -15,6 +15,7 @@
 #include "launch_line.hpp"
 #include "launcher.hpp"
 #include "lock_view.hpp"
+#include "run_files.hpp"
 #include "terminal.hpp"
 
 namespace sticky::cli {
@@ -55,6 +56,7 @@ int start_ranks(const Invoked& invoked,
                 std::vector<std::string> extra) {
   refuse_lone_tasks(std::getenv("SLURM_STEP_NUM_TASKS"));
   refuse_shell_pipes(config.input.files);
+  check_run_dir(run_dir);
   const bool draws_line = !flags.is_print_only && !flags.is_quiet && is_terminal(STDERR_FILENO);
   if (draws_line) extra.emplace_back("--no-progress");  // the ranks'; the line is drawn here
   LaunchRequest request{.launcher = config.run.launcher,

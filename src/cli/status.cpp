@@ -66,6 +66,7 @@ void watch(const std::string& run_dir) {
   }
 }
 
+// FormatError for a summary that cannot be trusted: its exit code least of all.
 int show(const std::string& run_dir) {
   if (const auto summary = read_summary(run_dir)) {
     fmt::print("{}", summary_text(*summary, run_dir));

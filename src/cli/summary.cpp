@@ -21,6 +21,8 @@ namespace {
 
 using coordinator::Progress;
 
+constexpr const char* kFailed = "failed";  // before any work: in place of an Ending
+
 double per_second(i64 n, double seconds) {
   return seconds > 0.0 ? static_cast<double>(n) / seconds : 0.0;
 }
@@ -70,6 +72,38 @@ Json arithmetics_json(const Progress& last) {
   for (const auto& name : names)
     out.push_back(name);
   return out;
+}
+
+Json summary_of(const char* ending,
+                const coordinator::RunOutcome& outcome,
+                const RunFacts& facts,
+                const config::Loaded& loaded) {
+  const Progress& last = outcome.last;
+  const Phases& phases = facts.phases;
+  return Json::object({{"exit_code", outcome.exit_code},
+                       {"ending", ending},
+                       {"reason", outcome.reason},
+                       {"started", utc_text(facts.started)},
+                       {"ended", utc_text(facts.ended)},
+                       {"seconds", phases.prepare + phases.run + phases.finish},
+                       {"input_ended", last.has_input_ended},
+                       {"counts", counts_json(last.counts)},
+                       {"prompt_tokens", last.prompt_tokens},
+                       {"completion_tokens", last.completion_tokens},
+                       {"rates", rates_json(last, phases.run)},
+                       {"phases", Json::object({{"prepare", phases.prepare},
+                                                {"load", longest_load(last)},
+                                                {"run", phases.run},
+                                                {"finish", phases.finish}})},
+                       {"arithmetic", arithmetics_json(last)},
+                       {"workers", list_json(last.workers)},
+                       {"losses", list_json(last.losses)},
+                       {"ranks", facts.n_ranks},
+                       {"mpi", Json::object({{"library", facts.mpi_library},
+                                             {"capability", facts.mpi_capability}})},
+                       {"version", version()},
+                       {"job", loaded.config.job},
+                       {"config", config::effective_json(loaded)}});
 }
 
 std::string headline(const Json& summary) {
@@ -137,40 +171,13 @@ std::string utc_text(i64 unix_seconds) {
 Json summary_json(const coordinator::RunOutcome& outcome,
                   const RunFacts& facts,
                   const config::Loaded& loaded) {
-  const Progress& last = outcome.last;
-  const Phases& phases = facts.phases;
-  return Json::object({{"exit_code", outcome.exit_code},
-                       {"ending", coordinator::name_of(outcome.ending)},
-                       {"reason", outcome.reason},
-                       {"started", utc_text(facts.started)},
-                       {"ended", utc_text(facts.ended)},
-                       {"seconds", phases.prepare + phases.run + phases.finish},
-                       {"counts", counts_json(last.counts)},
-                       {"prompt_tokens", last.prompt_tokens},
-                       {"completion_tokens", last.completion_tokens},
-                       {"rates", rates_json(last, phases.run)},
-                       {"phases", Json::object({{"prepare", phases.prepare},
-                                                {"load", longest_load(last)},
-                                                {"run", phases.run},
-                                                {"finish", phases.finish}})},
-                       {"arithmetic", arithmetics_json(last)},
-                       {"workers", list_json(last.workers)},
-                       {"losses", list_json(last.losses)},
-                       {"ranks", facts.n_ranks},
-                       {"mpi", Json::object({{"library", facts.mpi_library},
-                                             {"capability", facts.mpi_capability}})},
-                       {"version", version()},
-                       {"job", loaded.config.job},
-                       {"config", config::effective_json(loaded)}});
+  return summary_of(coordinator::name_of(outcome.ending), outcome, facts, loaded);
 }
 
-Json failed_summary(int exit_code, const std::string& reason, const config::Loaded& loaded) {
-  return Json::object({{"exit_code", exit_code},
-                       {"ending", "failed"},
-                       {"reason", reason},
-                       {"version", version()},
-                       {"job", loaded.config.job},
-                       {"config", config::effective_json(loaded)}});
+Json failed_summary(const coordinator::RunOutcome& outcome,
+                    const RunFacts& facts,
+                    const config::Loaded& loaded) {
+  return summary_of(kFailed, outcome, facts, loaded);
 }
 
 std::string summary_text(const Json& summary, const std::string& run_dir) {
@@ -178,10 +185,13 @@ std::string summary_text(const Json& summary, const std::string& run_dir) {
   const i64 exit_code = integer_at(summary, "exit_code");
   const Json* counts = summary.find("counts");
   const Json* rates = summary.find("rates");
-  if (counts != nullptr) out += counts_text(*counts);
-  if (rates != nullptr) out += rates_text(summary, *rates) + workers_text(summary);
+  const bool has_worked = text_at(summary, "ending") != kFailed;
+  if (counts != nullptr && (has_worked || integer_at(*counts, "requests") > 0))
+    out += counts_text(*counts);
+  if (rates != nullptr && has_worked) out += rates_text(summary, *rates) + workers_text(summary);
   out += losses_text(summary);
-  out += fmt::format("  results  {}/results.jsonl\n", run_dir);
+  if (counts == nullptr || has_worked || integer_at(*counts, "results") > 0)
+    out += fmt::format("  results  {}/results.jsonl\n", run_dir);
   if (counts != nullptr && integer_at(*counts, "errors") > 0)
     out += fmt::format("  errors   {}/errors.jsonl\n", run_dir);
   out += fmt::format("  summary  {}/summary.json (exit code {})\n", run_dir, exit_code);

@@ -32,9 +32,10 @@ struct RunFacts {
                                 const RunFacts& facts,
                                 const config::Loaded& loaded);
 
-/// The summary of a run that could not begin: exit code, reason, configuration.
-[[nodiscard]] Json failed_summary(int exit_code,
-                                  const std::string& reason,
+/// The summary of a run that ended before any work; `outcome.ending` says nothing then, its counts
+/// are those of the folder.
+[[nodiscard]] Json failed_summary(const coordinator::RunOutcome& outcome,
+                                  const RunFacts& facts,
                                   const config::Loaded& loaded);
 
 /// The same for people: several lines, ending in a newline.

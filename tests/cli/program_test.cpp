@@ -134,6 +134,56 @@ TEST_F(Program, ListsEveryProblemOfAJobBeforeItStartsAnything) {
   EXPECT_EQ(names_in("."), (std::set<std::string>{"err.txt", "job.toml", "out.txt"}));
 }
 
+TEST_F(Program, AnEmptyValueIsAMistakeAndNotTheDefault) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  write("job.toml", "[output]\ndir = \"\"\n");
+  const FakeMpirun mpirun("touch started");
+  const std::string good = "run -i in.jsonl --model m.gguf ";
+  for (const std::string& arguments :
+       {good + "-o ''", good + "-i '' -o d", std::string("run -i in.jsonl --model '' -o d"),
+        good + "-o d ''", good + "--set ''", good + "--set output.dir=", good + "job.toml",
+        std::string("run --model m.gguf --prompt ''"), std::string("resume ''"),
+        std::string("status ''"), std::string("inspect ''")}) {
+    const Ended ended = start(arguments);
+    EXPECT_EQ(ended.exit_code, 1) << arguments;
+    EXPECT_THAT(ended.err, HasSubstr(" is empty")) << arguments;
+  }
+  EXPECT_THAT(start(good + "-o ''").err, HasSubstr("output.dir is empty"));
+  EXPECT_FALSE(fs::exists("started"));
+}
+
+TEST_F(Program, InputAndRunFolderAreLookedAtBeforeAnyLaunch) {
+  write("in.jsonl", "{\"prompt\": \"a\"}\n");
+  write("m.gguf", "");
+  fs::create_directory("folder");
+  const FakeMpirun mpirun("touch started");
+  const std::string end = " --model m.gguf -o ";
+  for (const std::string& arguments :
+       {"run -i folder" + end + "d", "run -i gone.jsonl" + end + "d",
+        "run -i in.jsonl -i in.jsonl" + end + "d", "run -i in.jsonl" + end + "m.gguf",
+        "run -i in.jsonl" + end + "m.gguf/below",
+        "run -i in.jsonl" + end + std::string(300, 'x')}) {
+    const Ended ended = start(arguments);
+    EXPECT_EQ(ended.exit_code, 1) << arguments;
+    EXPECT_THAT(ended.err, Not(IsEmpty())) << arguments;
+  }
+  EXPECT_FALSE(fs::exists("started"));
+  EXPECT_FALSE(fs::exists("d"));
+}
+
+TEST_F(Program, StatusDoesNotTrustADamagedSummary) {
+  write("d/results.jsonl", "{}\n");
+  for (const char* text :
+       {"", "{\"exit_code\": 0, ", "{\"exit_code\": 256, \"ending\": \"complete\"}",
+        "{\"exit_code\": \"0\", \"ending\": \"complete\"}"}) {
+    write("d/summary.json", text);
+    const Ended ended = start("status d --exit-code");
+    EXPECT_EQ(ended.exit_code, 5) << text;
+    EXPECT_THAT(ended.err, HasSubstr("d/summary.json is damaged")) << text;
+  }
+}
+
 TEST_F(Program, LeavesAFolderThatHoldsARunAsItIs) {
   write("in.jsonl", "{\"prompt\": \"a\"}\n");
   write("m.gguf", "");

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sticky/base/error.hpp"
 #include "tests/support/temp_dir.hpp"
 
 #include "json_fields.hpp"
@@ -48,6 +49,49 @@ TEST_F(RunFiles, WhatIsNoJsonIsAsGoodAsMissing) {
   write("status.json", "{\"phase\": \"running\"}");
   ASSERT_TRUE(read_status(folder_));
   EXPECT_EQ(text_at(*read_status(folder_), "phase"), "running");
+}
+
+TEST_F(RunFiles, ASummaryThatCannotBeTrustedIsNotRead) {
+  EXPECT_FALSE(read_summary(folder_));
+  const std::string good =
+      R"({"exit_code": 0, "ending": "complete",
+          "counts": {"requests": 3, "results": 3, "errors": 0, "unanswered": 0}})";
+  write("summary.json", good);
+  EXPECT_TRUE(read_summary(folder_));
+  for (std::size_t n = 0; n < good.size(); ++n) {
+    write("summary.json", good.substr(0, n));
+    EXPECT_THROW((void)read_summary(folder_), FormatError) << n;
+  }
+  for (const char* text :
+       {"[]", "0", "{}", R"({"exit_code": 6, "ending": "x"})",
+        R"({"exit_code": -1, "ending": "x"})", R"({"exit_code": "0", "ending": "x"})",
+        R"({"exit_code": 0.5, "ending": "x"})", R"({"exit_code": true, "ending": "x"})",
+        R"({"exit_code": 0})", R"({"exit_code": 0, "ending": "x", "counts": 3})",
+        R"({"exit_code": 0, "ending": "x", "counts": {}})",
+        R"({"exit_code": 0, "ending": "x",
+            "counts": {"requests": 3, "results": -3, "errors": 0, "unanswered": 0}})"}) {
+    write("summary.json", text);
+    EXPECT_THROW((void)read_summary(folder_), FormatError) << text;
+  }
+  fs::remove(folder_ + "/summary.json");
+  fs::create_directory(folder_ + "/summary.json");
+  EXPECT_THROW((void)read_summary(folder_), FormatError);
+}
+
+TEST_F(RunFiles, ARunFolderMustBeOneThatCanBeMade) {
+  write("file", "");
+  EXPECT_NO_THROW(check_run_dir(folder_));
+  EXPECT_NO_THROW(check_run_dir(folder_ + "/a/b/"));
+  EXPECT_FALSE(fs::exists(folder_ + "/a"));
+  for (const std::string& wrong : {std::string(), folder_ + "/file", folder_ + "/file/below",
+                                   folder_ + "/" + std::string(300, 'x')})
+    EXPECT_THROW(check_run_dir(wrong), ConfigError) << wrong;
+}
+
+TEST_F(RunFiles, ATornLastRecordIsNotCounted) {
+  EXPECT_EQ(count_records(folder_, "results.jsonl"), 0);
+  write("results.jsonl", "{}\n{}\n{");
+  EXPECT_EQ(count_records(folder_, "results.jsonl"), 2);
 }
 
 TEST(RunDir, IsNamedAfterJobAndTime) {

@@ -104,13 +104,42 @@ TEST(SummaryText, TellsPeopleHowItWentAndHowToGoOn) {
       "  go on    stickyinvoc resume runs/x\n");
 }
 
-TEST(SummaryText, OfARunThatCouldNotBeginHasTheReasonOnly) {
-  const std::string text =
-      summary_text(failed_summary(2, "input.strict: line 3 is wrong", {}), "d");
+coordinator::RunOutcome refused() {
+  coordinator::RunOutcome out;
+  out.exit_code = 2;
+  out.reason = "input.strict: line 3 is wrong";
+  out.last.counts.n_read = 3;
+  out.last.has_input_ended = true;
+  return out;
+}
+
+TEST(Summary, OfARefusedRunCountsItsRequests) {
+  const Json json = failed_summary(refused(), {}, {});
+  const Json* counts = json.find("counts");
+
+  ASSERT_NE(counts, nullptr);
+  EXPECT_EQ(text_at(json, "ending"), "failed");
+  EXPECT_EQ(integer_at(*counts, "requests"), 3);
+  EXPECT_EQ(integer_at(*counts, "results"), 0);
+  EXPECT_EQ(integer_at(*counts, "unanswered"), 3);
+  EXPECT_TRUE(boolean_at(json, "input_ended"));
+}
+
+TEST(Summary, TellsWhetherTheInputWasReadToItsEnd) {
+  auto cut = outcome();
+  EXPECT_FALSE(boolean_at(summary_json(cut, {}, {}), "input_ended"));
+  cut.last.has_input_ended = true;
+  EXPECT_TRUE(boolean_at(summary_json(cut, {}, {}), "input_ended"));
+}
+
+TEST(SummaryText, OfARunThatCouldNotBeginHasNoRatesAndNoFilesThatAreNotThere) {
+  const std::string text = summary_text(failed_summary(refused(), {}, {}), "d");
 
   EXPECT_THAT(text, HasSubstr("input.strict: line 3 is wrong"));
+  EXPECT_THAT(text, HasSubstr("3 not yet answered"));
   EXPECT_THAT(text, HasSubstr("exit code 2"));
   EXPECT_THAT(text, Not(HasSubstr("rate")));
+  EXPECT_THAT(text, Not(HasSubstr("results.jsonl")));
 }
 
 }  // namespace
