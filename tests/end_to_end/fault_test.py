@@ -85,6 +85,22 @@ class Faults(RunTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(run.answers(), self.expected())
 
+    def test_a_signal_that_mpirun_forwards_to_all_ranks_drains_and_loses_nobody(self):
+        mpirun = "mpirun --oversubscribe --bind-to none --enable-recovery --allow-run-as-root -n 3".split()
+        run = Run(self.scratch / "forwarded")
+        process = subprocess.Popen(
+            [*mpirun, *self.command("run", "-i", self.file, "-o", run.folder, "--model", self.tiny_model(), *GREEDY)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.scratch, start_new_session=True)
+        self.wait_until(lambda: run.n_recorded() > 100, what="the first results")
+        process.send_signal(signal.SIGUSR1)
+        process.wait(timeout=100)
+        self.assertEqual((run.summary["exit_code"], run.summary["ending"]), (4, "drained"))
+        self.assertEqual(run.summary["losses"], [])
+        self.assertLess(run.n_recorded(), len(self.requests))
+        done = self.call("resume", run.folder, "--workers", 2)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(run.answers(), self.expected())
+
     def test_a_full_disk_stops_the_run_and_keeps_what_was_written(self):
         disk = self.scratch / "disk"
         disk.mkdir()
