@@ -3,7 +3,6 @@
 #include "sticky/worker/worker_loop.hpp"
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <gmock/gmock.h>
 #include <memory>
@@ -14,9 +13,8 @@
 
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
-#include "sticky/comm/in_process_transport.hpp"
-#include "sticky/comm/local_processes.hpp"
 #include "sticky/coordinator/coordinator_loop.hpp"
+#include "tests/mpi/worker_life.hpp"
 #include "tests/support/echo_service.hpp"
 #include "tests/support/memory_run.hpp"
 
@@ -27,8 +25,6 @@ using namespace std::chrono_literals;
 using protocol::Message;
 using testing::ElementsAre;
 using Reason = protocol::HandBack::Reason;
-
-constexpr protocol::PeerId kWorker{1};
 
 class BrokenService final : public worker::Service {
  public:
@@ -47,67 +43,9 @@ class BrokenService final : public worker::Service {
   [[nodiscard]] i64 n_held() const override { return 0; }
 };
 
-using MakeService = std::function<std::unique_ptr<Service>(const Options&, WorkerId)>;
-
 MakeService echo(const test::EchoService::Shape& shape) {
   return [shape](const Options&, WorkerId) { return std::make_unique<test::EchoService>(shape); };
 }
-
-// A worker on a thread of its own; the test is its coordinator.
-class WorkerLife {
- public:
-  explicit WorkerLife(MakeService make_service)
-      : links_(comm::make_in_process_links(1)),
-        thread_([this, make_service = std::move(make_service)] {
-          end_ = run_worker({.transport = *links_.workers[0],
-                             .processes = *processes_,
-                             .clock = clock_,
-                             .make_service = make_service,
-                             .self = comm::this_process(),
-                             .device = "none",
-                             .is_asked_to_leave = [] { return false; },
-                             .abandon = nullptr});
-        }) {}
-  ~WorkerLife() { await_end(); }
-  WorkerLife(const WorkerLife&) = delete;
-  WorkerLife& operator=(const WorkerLife&) = delete;
-
-  // The next message that is no heartbeat.
-  Message next() {
-    while (queue_.empty()) {
-      for (protocol::Incoming& incoming : links_.coordinator->poll(1h)) {
-        auto& message = std::get<protocol::Arrived>(incoming).message;
-        if (!std::holds_alternative<protocol::Heartbeat>(message))
-          queue_.push_back(std::move(message));
-      }
-    }
-    Message first = std::move(queue_.front());
-    queue_.pop_front();
-    return first;
-  }
-  template <class M>
-  M next() {
-    return std::get<M>(next());
-  }
-  void say(const Message& message) { links_.coordinator->send(kWorker, message); }
-  void welcome() {
-    (void)next<protocol::Hello>();
-    say(protocol::Welcome{{1}, to_json(Options{}).dump()});
-  }
-  void cut_link() { links_.coordinator.reset(); }
-  WorkerEnd await_end() {
-    if (thread_.joinable()) thread_.join();
-    return end_;
-  }
-
- private:
-  SteadyClock clock_;
-  std::unique_ptr<protocol::Processes> processes_ = comm::make_local_processes();
-  comm::InProcessLinks links_;
-  std::deque<Message> queue_;
-  WorkerEnd end_;
-  std::thread thread_;
-};
 
 protocol::RunInvocations work(std::initializer_list<i64> ids) {
   protocol::RunInvocations message;
