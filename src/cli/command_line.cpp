@@ -43,6 +43,15 @@ constexpr const char* kRenderFooter =
     "Exit code 0 when every line rendered, else 3.\n\n"
     "Example: stickyinvoc render job.toml --line 1";
 
+constexpr const char* kResizeFooter =
+    "Works on a run that goes on, from any machine that sees its folder, as the user who started "
+    "it.\n"
+    "Waits until the run has said what it makes of the order.\n"
+    "Exit code 0 accepted, 1 refused, or no run is at work there.\n\n"
+    "Examples:\n"
+    "  stickyinvoc resize runs/five --workers 8\n"
+    "  stickyinvoc resize runs/five --add node7:4 --drain node3";
+
 // An empty value is most often an unset variable of a script: it must not stand for the default.
 CLI::Validator not_empty(const std::string& key) {
   return {[key](const std::string& value) { return value.empty() ? key + " is empty" : ""; }, ""};
@@ -203,6 +212,29 @@ void add_worker(CLI::App& app, const Invoked& invoked, Wish& wish) {
          [&invoked](const WorkerFlags& f) { return run_spawned(invoked, f); });
 }
 
+void add_resize(CLI::App& app, Wish& wish) {
+  const auto flags = std::make_shared<ResizeFlags>();
+  CLI::App* command =
+      app.add_subcommand("resize", "Give a running run more workers, or fewer, or other hosts");
+  add_run_dir(*command, flags->run_dir);
+  auto* workers =
+      command->add_option("--workers", flags->n_workers, "The run is to have this many workers")
+          ->type_name("N")
+          ->check(CLI::Range(1, 1'000'000).description(""));
+  add_list(*command, "--add", "HOST[:SLOTS]", flags->adds,
+           "More workers, on this host (default: one); again for more", "--add");
+  add_list(*command, "--drain", "HOST", flags->drains,
+           "The workers of this host finish what they do and leave; again for more", "--drain");
+  for (const char* other : {"--add", "--drain"})
+    workers->excludes(command->get_option(other));
+  command->footer(kResizeFooter);
+  command->callback([workers, flags, &wish] {
+    if (workers->count() == 0 && flags->adds.empty() && flags->drains.empty())
+      throw CLI::RequiredError("one of --workers N, --add HOST and --drain HOST");
+    wish.action = [flags] { return resize(*flags); };
+  });
+}
+
 void add_printing_flag(
     CLI::App& app, const char* name, const char* help, Wish& wish, std::string (*text)()) {
   app.add_flag_callback(
@@ -233,6 +265,7 @@ Wish read_command_line(const Invoked& invoked) {
   add_render(app, wish);
   add_inspect(app, wish);
   add_status(app, wish);
+  add_resize(app, wish);
   add_worker(app, invoked, wish);
   try {
     app.parse(invoked.argc, invoked.argv);

@@ -72,4 +72,12 @@ struct StatusFlags {
 };
 [[nodiscard]] int status(const StatusFlags& flags);
 
+struct ResizeFlags {
+  std::string run_dir;
+  i64 n_workers = 0;                ///< 0: not given
+  std::vector<std::string> adds;    ///< HOST or HOST:SLOTS
+  std::vector<std::string> drains;  ///< HOST
+};
+[[nodiscard]] int resize(const ResizeFlags& flags);
+
 }  // namespace sticky::cli

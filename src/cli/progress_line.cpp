@@ -26,6 +26,7 @@ void count_workers(const Json& status, ProgressView& view) {
     view.n_ready += state == "ready" || state == "leaving" ? 1 : 0;
     view.n_joining += state == "joining" || state == "loading" ? 1 : 0;
   }
+  if (const Json* resize = status.find("resize")) view.n_joining += integer_at(*resize, "joining");
 }
 
 std::string eta(const ProgressView& view, const Rates& rates) {

@@ -21,7 +21,7 @@ struct ProgressView {
   i64 prompt_tokens = 0;
   i64 completion_tokens = 0;
   i64 n_ready = 0;    ///< workers
-  i64 n_joining = 0;  ///< workers that load or have not yet said anything
+  i64 n_joining = 0;  ///< workers that load, have not yet said anything, or are being spawned
 };
 /// Nothing when the JSON is no status.
 [[nodiscard]] std::optional<ProgressView> view_of(const Json& status);
@@ -41,9 +41,8 @@ class RateMeter {
   std::deque<ProgressView> recent_;
 };
 
-/// "[00:12:30] 48,210/150,000 (32.1 %)  1,812 req/min  in 5.1k out 2.0k tok/s  failed 12  workers
-/// 20
-/// (+4 joining)  ETA 00:56": product.md §3. A total that is estimated has a "~".
+/// "[00:12:30] 48,210/150,000 (32.1 %)  1,812 req/min  in 5.1k out 2.0k tok/s  failed 12
+/// workers 20 (+4 joining)  ETA 00:56": product.md §3. A total that is estimated has a "~".
 [[nodiscard]] std::string progress_line(const ProgressView& view, const Rates& rates);
 
 /// "1,234,567"; "950", "5.1k", "2.0M"; "00:12:30".

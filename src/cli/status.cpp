@@ -1,8 +1,9 @@
 #include <chrono>
-#include <filesystem>
+#include <cstdio>
 #include <optional>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,8 +11,10 @@
 
 #include "commands.hpp"
 #include "json_fields.hpp"
+#include "lock_view.hpp"
 #include "progress_line.hpp"
 #include "run_files.hpp"
+#include "status_view.hpp"
 #include "summary.hpp"
 #include "terminal.hpp"
 
@@ -20,30 +23,14 @@ namespace {
 
 constexpr int kNotFinished = 4;
 
-// Judged by the beat that its coordinator renews: another host's processes cannot be seen.
-bool is_alive(const std::string& run_dir) {
-  constexpr std::chrono::seconds kStale{60};
-  std::error_code error;
-  const auto written =
-      std::filesystem::last_write_time(std::filesystem::path(run_dir) / "lock", error);
-  return !error && std::filesystem::file_time_type::clock::now() - written < kStale;
+bool is_at_work(const std::string& run_dir) {
+  const auto lock = lock_of(run_dir);
+  return lock && lock->is_in_use;
 }
 
-std::string workers_table(const Json& status) {
-  std::string out = fmt::format("{:>6}  {:8}  {:24}  {:>8}  {:>7}  {:>5}  {}\n", "worker", "state",
-                                "host:pid", "answered", "failed", "held", "what");
-  for (const Json& worker : array_at(status, "workers")) {
-    out += fmt::format("{:>6}  {:8}  {:24}  {:>8}  {:>7}  {:>5}  {}\n",
-                       integer_at(worker, "worker"), text_at(worker, "state"),
-                       fmt::format("{}:{}", text_at(worker, "host"), integer_at(worker, "pid")),
-                       with_commas(integer_at(worker, "results")),
-                       with_commas(integer_at(worker, "errors")), integer_at(worker, "held"),
-                       text_at(worker, "description"));
-  }
-  for (const Json& loss : array_at(status, "losses"))
-    out += fmt::format("lost: worker {} after {}: {}\n", integer_at(loss, "worker"),
-                       clock_time(number_at(loss, "at_seconds")), text_at(loss, "reason"));
-  return out;
+void print_lines(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
+    fmt::print("{}\n", line);
 }
 
 // Over the whole run: one look at a file has no moment before it to compare with.
@@ -54,14 +41,27 @@ Rates overall_rates(const ProgressView& view) {
           .completion_tokens = static_cast<double>(view.completion_tokens) / view.seconds};
 }
 
+// On a terminal the same lines are drawn again and again; elsewhere each event is a line, and how
+// far the run is comes every 30 seconds.
 void watch(const std::string& run_dir) {
   constexpr std::chrono::seconds kEvery{1};
-  LivingLine living(STDOUT_FILENO);
-  RateMeter rates;
-  while (!read_summary(run_dir) && is_alive(run_dir)) {
+  constexpr int kBetweenLines = 30;
+  const bool is_living = is_terminal(STDOUT_FILENO);
+  LivingPicture living(STDOUT_FILENO);
+  WatchedRun run;
+  for (int n = 0; !read_summary(run_dir) && is_at_work(run_dir); ++n) {
     const auto status = read_status(run_dir);
-    const auto view = status ? view_of(*status) : std::nullopt;
-    if (view && is_terminal(STDOUT_FILENO)) living.show(progress_line(*view, rates.update(*view)));
+    const auto news = status ? run.look(*status) : std::vector<std::string>{};
+    if (is_living && !run.progress().empty()) {
+      living.show(run.picture(living.height()));
+    } else if (!is_living) {
+      print_lines(news);
+      if (run.progress().empty())
+        n = -1;  // nothing to tell yet: the first line comes with the first status
+      else if (n % kBetweenLines == 0)
+        print_lines({run.progress()});
+      std::fflush(stdout);
+    }
     std::this_thread::sleep_for(kEvery);
   }
 }
@@ -74,9 +74,13 @@ int show(const std::string& run_dir) {
   }
   const auto status = read_status(run_dir);
   const auto view = status ? view_of(*status) : std::nullopt;
-  if (view)
-    fmt::print("{}\n{}", progress_line(*view, overall_rates(*view)), workers_table(*status));
-  if (!is_alive(run_dir))
+  if (view) {
+    fmt::print("{}\n", progress_line(*view, overall_rates(*view)));
+    if (const std::string line = wish_line(*status); !line.empty()) fmt::print("{}\n", line);
+    print_lines(worker_lines(*status));
+    print_lines(loss_lines(*status));
+  }
+  if (!is_at_work(run_dir))
     fmt::print("no coordinator is at work here: the run was cut short. Go on with: {}\n",
                resume_line(run_dir));
   else if (!view)

@@ -2,6 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "sticky/base/types.hpp"
 
 namespace sticky::cli {
 
@@ -24,12 +27,33 @@ class LivingLine {
   void clear();
 
  private:
-  void write_all(std::string_view text) const;
-
   int fd_;
   bool is_shown_ = false;
   std::string line_;
   std::string unfinished_;
 };
+
+/// Several lines at the bottom of a terminal that are drawn again and again.
+class LivingPicture {
+ public:
+  explicit LivingPicture(int fd) : fd_(fd) {}
+  LivingPicture(const LivingPicture&) = delete;
+  LivingPicture& operator=(const LivingPicture&) = delete;
+  ~LivingPicture() { clear(); }
+
+  /// How many lines fit.
+  [[nodiscard]] i64 height() const;
+  /// Draws the lines in place of those before, each cut to the terminal's width.
+  void show(const std::vector<std::string>& lines);
+  /// Takes them away.
+  void clear();
+
+ private:
+  int fd_;
+  i64 n_shown_ = 0;
+};
+
+/// The beginning of a UTF-8 text that takes at most so many columns, a character being one.
+[[nodiscard]] std::string cut_to_width(std::string_view text, i64 n_columns);
 
 }  // namespace sticky::cli

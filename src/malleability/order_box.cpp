@@ -75,6 +75,10 @@ std::string write_order(const std::string& run_dir, const Order& order) {
   return id;
 }
 
+bool withdraw_order(const std::string& run_dir, const std::string& id) {
+  return ::unlink(fmt::format("{}{}/{}{}", run_dir, kFolder, id, kEnding).c_str()) == 0;
+}
+
 class OrderBox::Folder {
  public:
   explicit Folder(std::string path) : path_(std::move(path)) {

@@ -94,6 +94,15 @@ TEST_F(OrderBoxTest, FolderAndFilesArePrivateWhateverTheUmaskAllows) {
   EXPECT_THAT(names(), ElementsAre(id + ".json")) << "the unfinished file is left behind";
 }
 
+TEST_F(OrderBoxTest, AnOrderCanBeTakenBackUntilItIsTaken) {
+  OrderBox box(dir_.path());
+  const std::string first = write_order(dir_.path(), SetWorkers{4});
+  const std::string second = write_order(dir_.path(), SetWorkers{5});
+  EXPECT_TRUE(withdraw_order(dir_.path(), first));
+  EXPECT_THAT(orders_of(box.take()), ElementsAre(Order{SetWorkers{5}}));
+  EXPECT_FALSE(withdraw_order(dir_.path(), second));
+}
+
 TEST_F(OrderBoxTest, ThrowsAwayWhatAnEarlierRunLeft) {
   (void)write_order(dir_.path(), SetWorkers{4});
   plant(".half", "{");

@@ -42,6 +42,9 @@ inline constexpr i64 kMostWorkers = 1'000'000;
 /// status.json tells of it. SystemError when that cannot be done.
 std::string write_order(const std::string& run_dir, const Order& order);
 
+/// Takes an order back that nobody has taken so far: false when it is gone already.
+bool withdraw_order(const std::string& run_dir, const std::string& id);
+
 /// An order that was found, with the id that write_order() gave.
 struct Ordered {
   std::string id;

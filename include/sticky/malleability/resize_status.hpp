@@ -23,7 +23,7 @@ struct Verdict {
 ///              "orders": [{"id": "…", "order": "--workers 4", "accepted": true, "reason": "…"}]}
 struct ResizeStatus {
   i64 target = 0;     ///< workers that the run wants to have
-  i64 n_joining = 0;  ///< spawns under way: processes that have not said hello yet
+  i64 n_joining = 0;  ///< spawns under way that are no line of "workers" yet
   bool can_spawn = false;
   std::string why_not;         ///< a sentence when this run cannot spawn
   std::string doing;           ///< Decision::why: what the run does about its number, and why
