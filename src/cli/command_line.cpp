@@ -222,9 +222,9 @@ void add_resize(CLI::App& app, Wish& wish) {
           ->type_name("N")
           ->check(CLI::Range(1, 1'000'000).description(""));
   add_list(*command, "--add", "HOST[:SLOTS]", flags->adds,
-           "More workers, on this host (default: one); again for more", "--add");
+           "More workers, on this host (default: one); again for more", "HOST");
   add_list(*command, "--drain", "HOST", flags->drains,
-           "The workers of this host finish what they do and leave; again for more", "--drain");
+           "The workers of this host finish what they do and leave; again for more", "HOST");
   for (const char* other : {"--add", "--drain"})
     workers->excludes(command->get_option(other));
   command->footer(kResizeFooter);
