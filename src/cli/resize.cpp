@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -23,7 +24,8 @@ constexpr int kRefused = 1;
 void expect_run(const std::string& run_dir) {
   const auto lock = lock_of(run_dir);
   if (lock && lock->is_in_use) return;
-  if (read_summary(run_dir))
+  std::error_code ignored;
+  if (std::filesystem::exists(run_dir + "/summary.json", ignored))
     fail<ConfigError>("{}: the run has ended; stickyinvoc status {} tells how", run_dir, run_dir);
   if (shows_run(run_dir))
     fail<ConfigError>("{}: no coordinator is at work here: the run was cut short. Go on with: {}",

@@ -26,6 +26,9 @@ using testing::IsEmpty;
 class ResizeCommand : public testing::Test {
  protected:
   void SetUp() override { testing::internal::CaptureStdout(); }
+  void TearDown() override {
+    if (!is_printed_) (void)printed();
+  }
 
   // One turn of the coordinator.
   bool answer(const std::string& refusal) {
@@ -40,7 +43,10 @@ class ResizeCommand : public testing::Test {
                         Json::object({{"resize", malleability::to_json(status_)}}).dump());
     return ++n_turns_ < 5;
   }
-  static std::string printed() { return testing::internal::GetCapturedStdout(); }
+  std::string printed() {
+    is_printed_ = true;
+    return testing::internal::GetCapturedStdout();
+  }
 
   test::TempDir dir_;
   std::unique_ptr<io::RunFolder> folder_ =
@@ -49,6 +55,7 @@ class ResizeCommand : public testing::Test {
   malleability::ResizeStatus status_;
   std::vector<Order> taken_;
   int n_turns_ = 0;
+  bool is_printed_ = false;
 };
 
 TEST_F(ResizeCommand, TellsWhatTheRunAnswersAndEndsWell) {
@@ -106,7 +113,6 @@ TEST_F(ResizeCommand, WithoutARunAtWorkNothingIsWritten) {
   dir_.write("summary.json", "{\"exit_code\": 0}");
   refused("the run has ended");
   EXPECT_THAT(box_.take(), IsEmpty());
-  (void)printed();
 }
 
 TEST(ResizeOrders, NameAHostThatIsNone) {
