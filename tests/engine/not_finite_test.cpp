@@ -111,6 +111,26 @@ TEST_P(NotFinite, PagesOfAFailedOneServeAgain) {
   }
 }
 
+TEST_P(NotFinite, ATextThatBringsThePoisonWithItFailsOnceAndItsPagesAreFoundByNobody) {
+  const std::vector<i32> prompt(18, 3);
+  const auto together = engine();
+  Job poisoned = job(1, prompt);
+  poisoned.sampling.top_logprobs = 0;
+  poisoned.made = {4, kPoison, 5, 6};
+  together->submit(poisoned);
+  i64 n_outcomes = 0;
+  while (!together->idle()) {
+    for (const Outcome& outcome : together->step()) {
+      EXPECT_FALSE(outcome.fault.empty());
+      ++n_outcomes;
+    }
+  }
+  EXPECT_EQ(n_outcomes, 1);
+  together->submit(job(2, prompt));
+
+  EXPECT_EQ(finish(*together)[2].answer.token_ids, alone(prompt));
+}
+
 INSTANTIATE_TEST_SUITE_P(Weights,
                          NotFinite,
                          testing::Values(std::numeric_limits<float>::quiet_NaN(),

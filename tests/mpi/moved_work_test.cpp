@@ -84,6 +84,26 @@ TEST(MovedWork, OnlyWhatHasNotStartedIsTakenBackAndTheWorkerStays) {
   worker.say(protocol::Farewell{false});
 }
 
+TEST(MovedWork, WhatIsTooMuchForOneMessageComesInSeveral) {
+  constexpr std::size_t kMany = protocol::kBatchBytes / sizeof(i32) / 2 + 1;
+  WorkerLife worker(tokens({}));
+  worker.welcome();
+  (void)worker.next<protocol::StateReady>();
+  worker.say(
+      protocol::RunInvocations{{invocation(1, kEndless, kMany), invocation(2, kEndless, kMany),
+                                invocation(3, kEndless, kMany)}});
+  worker.say(protocol::Leave{true});
+
+  const auto first = worker.next<protocol::HandBack>(), second = worker.next<protocol::HandBack>();
+  ASSERT_EQ(first.invocations.size(), 2U);
+  ASSERT_EQ(second.invocations.size(), 1U);
+  EXPECT_EQ(second.reason, Reason::leaving);
+  EXPECT_EQ(second.arithmetic, "tokens");
+  EXPECT_EQ(second.invocations[0].id, InvocationId{3});
+  (void)worker.next<protocol::Bye>();
+  worker.say(protocol::Farewell{false});
+}
+
 TEST(MovedWork, AWorkerWithoutAStateHasNothingToGive) {
   WorkerLife worker(tokens({}));
   (void)worker.next<protocol::Hello>();
