@@ -94,6 +94,9 @@ std::vector<Row> state_and_load() {
       {"load.share", choice({"each", "chain"}), STICKY_FIELD(run.share),
        "Each worker reads the model's files itself; so far also with `chain`, which is to pass "
        "weights on over MPI."},
+      {"load.readers", integer(0, 1e6), STICKY_FIELD(coordinator.max_readers),
+       "Hosts whose first worker reads the model's files at the same time, when many join at once; "
+       "0: all."},
   };
 }
 

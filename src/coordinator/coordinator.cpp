@@ -140,7 +140,7 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         who.status.pid = m.pid;
                         who.status.description = std::move(m.device);
                         who.is_watched = around_.processes.watch(from, who.process);
-                        tell(WorkerJoined{worker});
+                        tell(WorkerJoined{worker, who.status.host});
                       },
                       [&](protocol::StateReady& m) {
                         WorkerStatus& status = known(worker).status;
@@ -151,7 +151,7 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         log::info("worker {} is ready after {:.1f} s: {}, {} slots, {}",
                                   worker.value, m.load_seconds, status.description, m.slots,
                                   status.arithmetic);
-                        tell(WorkerReady{worker, m.slots});
+                        tell(WorkerReady{worker, m.slots, status.arithmetic});
                       },
                       [&](protocol::StateFailed& m) {
                         tell(WorkerFailed{worker, std::move(m.reason)});
@@ -254,6 +254,10 @@ void Coordinator::keep_progress(const protocol::HandBack& back) {
     if (kept_.find(one.id) != nullptr && !one.token_ids.empty())
       progress_.keep(one.id, protocol::encode_progress({back.arithmetic, one.token_ids}));
   }
+}
+
+void Coordinator::act_on(SendTakeBack& action) {
+  around_.transport.send(peer_of(action.worker), protocol::TakeBack{std::move(action.ids)});
 }
 
 void Coordinator::act_on(SendLeave& action) {

@@ -49,6 +49,7 @@ const char* name_of(Reactor::Phase phase) {
 const char* name_of(Reactor::WorkerState state, bool has_left) {
   switch (state) {
     case Reactor::WorkerState::expected:
+    case Reactor::WorkerState::joined:
       return "joining";
     case Reactor::WorkerState::loading:
       return "loading";
@@ -125,10 +126,14 @@ void Coordinator::act_on(Record& action) {
 
 void Coordinator::act_on(RecordFailure& action) {
   const protocol::Invocation invocation = protocol::decode_invocation(*kept_.find(action.id));
+  const i64 n_deaths = static_cast<i64>(action.deaths.size());
+  std::string causes;
+  for (const Cause cause : action.deaths)
+    causes += fmt::format("{}{}", causes.empty() ? "" : ", ", coordinator::name_of(cause));
   const request::RequestError error{
       .code = "worker_lost",
-      .message =
-          fmt::format("{} workers were lost while they worked on this request", action.attempts),
+      .message = fmt::format("{} workers were lost while they worked on this request ({})",
+                             n_deaths, causes),
       .param = "",
       .custom_id = invocation.custom_id};
   const request::Origin origin{.custom_id = invocation.custom_id,
@@ -138,12 +143,12 @@ void Coordinator::act_on(RecordFailure& action) {
                                .hash = invocation.hash,
                                .state = texts_.state_name,
                                .arithmetic = "",
-                               .attempts = action.attempts,
+                               .attempts = n_deaths,
                                .created = unix_seconds()};
   append(true, request::error_record(error, origin, row_in(invocation.payload),
                                      request::status_code_of(error.code)));
-  log::warning("{}:{}: in flight in {} deaths of workers, recorded as failed", invocation.file,
-               invocation.line, action.attempts);
+  log::warning("{}:{}: in flight in {} deaths of workers ({}), recorded as failed", invocation.file,
+               invocation.line, n_deaths, causes);
   kept_.erase(action.id);
   progress_.erase(action.id);
   ++counts_.n_errors;
@@ -152,9 +157,10 @@ void Coordinator::act_on(RecordFailure& action) {
 
 void Coordinator::act_on(DropWorker& action) {
   Known& who = known(action.worker);
-  if (action.cause == Cause::left) {
+  if (action.has_said_bye) {
     who.has_left = true;
-    log::info("worker {} has left: {}", action.worker.value, action.reason);
+    log::info("worker {} has left ({}): {}", action.worker.value,
+              coordinator::name_of(action.cause), action.reason);
     // It leaves alone: from now on the world is not complete, so nobody may finalize.
     if (reactor_.phase() == Reactor::Phase::running) {
       has_anyone_left_early_ = true;

@@ -1,13 +1,21 @@
 // The work: who holds what, what waits, who gets it. reactor_events.cpp says what each event means,
-// reactor_life.cpp when a worker is lost and when the run is over.
+// reactor_life.cpp when a worker is lost and when the run is over, reactor_loading.cpp who may
+// load, reactor_balance.cpp what is a fair share and what happens when nothing waits any more.
 #include "sticky/coordinator/reactor.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <utility>
 
 #include "sticky/base/check.hpp"
 
 namespace sticky::coordinator {
+
+namespace {
+// Results that the mean turnaround looks back on.
+constexpr double kTurnaroundWindow = 64.0;
+}  // namespace
 
 Reactor::Reactor(const Options& options, TimePoint start)
     : options_(options),
@@ -65,20 +73,84 @@ Reactor::Worker* Reactor::heard_of(WorkerId id) {
   return &worker;
 }
 
-// The last one held takes the free place: order within `held` means nothing.
-void Reactor::take_from_worker(Invocation& invocation) {
-  Worker& worker = workers_[static_cast<std::size_t>(invocation.worker)];
-  const auto place = static_cast<std::size_t>(invocation.place);
-  const InvocationId last = worker.held.back();
-  worker.held[place] = last;
-  invocations_.find(last)->place = invocation.place;
+bool Reactor::holds(WorkerId id, InvocationId what, const Invocation& invocation) const {
+  if (invocation.worker == id.value) return true;
+  return invocation.is_copied && copies_.at(what).worker == id.value;
+}
+
+// A place among what the worker holds.
+i32 Reactor::seat(InvocationId what, Worker& worker) {
+  if (worker.held.empty()) {
+    worker.moved = now_;
+    worker.pace.begin(now_);
+  }
+  worker.held.push_back({what, now_});
+  if (worker.is_open) --n_free_;
+  return static_cast<i32>(worker.held.size() - 1);
+}
+
+// The worker holds it no longer; another one that does goes on with it. Gives when it got it. The
+// last one held takes the free place: order within `held` means nothing.
+TimePoint Reactor::release(InvocationId what, Invocation& invocation, WorkerId id) {
+  i32 place = invocation.place;
+  if (invocation.is_copied) {
+    const auto copy = copies_.find(what);
+    if (invocation.worker == id.value) {
+      invocation.worker = copy->second.worker;
+      invocation.place = copy->second.place;
+    } else {
+      place = copy->second.place;
+    }
+    invocation.is_copied = false;
+    copies_.erase(copy);
+  } else {
+    invocation.worker = kNobody;
+  }
+  Worker& worker = at(id);
+  Held& free = worker.held[static_cast<std::size_t>(place)];
+  const TimePoint since = std::exchange(free, worker.held.back()).since;
+  if (free.id != what) {
+    Invocation& moved = *invocations_.find(free.id);
+    (moved.worker == id.value ? moved.place : copies_.at(free.id).place) = place;
+  }
   worker.held.pop_back();
   if (worker.is_open) ++n_free_;
-  invocation.worker = kNobody;
+  return since;
+}
+
+// Whether a worker's answer counts: only to what it holds now, not to an id that it never held,
+// lost, or has answered already.
+bool Reactor::accept(WorkerId id, InvocationId what) {
+  Invocation* invocation = invocations_.find(what);
+  if (invocation == nullptr || !holds(id, what, *invocation)) {
+    end_race(at(id), what);
+    return false;
+  }
+  const Duration took = now_ - release(what, *invocation, id);
+  const double seconds = std::chrono::duration<double>(took).count();
+  turnaround_seconds_ +=
+      turnaround_seconds_ > 0.0 ? (seconds - turnaround_seconds_) / kTurnaroundWindow : seconds;
+  if (invocation->worker != kNobody) lose_race(what, *invocation);
+  forget(what, *invocation);
+  return true;
+}
+
+// Whoever still runs it does so for nothing, and is busy with it until its answer comes.
+void Reactor::lose_race(InvocationId what, Invocation& invocation) {
+  const WorkerId loser{invocation.worker};
+  (void)release(what, invocation, loser);
+  at(loser).late.push_back(what);
+  if (at(loser).is_open) --n_free_;
+}
+
+void Reactor::end_race(Worker& worker, InvocationId what) {
+  if (worker.late.empty() || std::erase(worker.late, what) == 0) return;
+  if (worker.is_open) ++n_free_;
 }
 
 void Reactor::forget(InvocationId id, const Invocation& invocation) {
   queued_bytes_ -= invocation.n_bytes;
+  if (invocation.n_deaths > 0) deaths_.erase(id);
   invocations_.erase(id);
 }
 
@@ -86,23 +158,30 @@ bool Reactor::is_suspect(const Invocation& invocation) const {
   return invocation.n_deaths > 0 && invocation.n_deaths + 1 >= options_.attempts;
 }
 
-void Reactor::queue_at_front(InvocationId id, const Invocation& invocation) {
+void Reactor::queue_at_front(InvocationId id, Invocation& invocation) {
+  invocation.was_copied = false;
   (is_suspect(invocation) ? suspects_ : waiting_).push_front(id);
 }
 
-// Everything that a worker holds goes back to the front of the queue, in the order of the input.
-void Reactor::give_back_all(Worker& worker, bool is_death, Actions& out) {
-  std::vector<InvocationId> ids = std::exchange(worker.held, {});
-  std::ranges::sort(ids, std::greater{});
-  for (const InvocationId id : ids) {
-    Invocation& invocation = *invocations_.find(id);
-    invocation.worker = kNobody;
-    if (is_death) ++invocation.n_deaths;
+// Everything that a worker alone holds goes back to the front of the queue, in the order of the
+// input. It is closed.
+void Reactor::give_back_all(WorkerId id, Cause cause, Actions& out) {
+  std::vector<Held> held = at(id).held;
+  at(id).late.clear();
+  std::ranges::sort(held, std::greater{}, &Held::id);
+  for (const Held& one : held) {
+    Invocation& invocation = *invocations_.find(one.id);
+    (void)release(one.id, invocation, id);
+    if (!is_planned(cause)) {
+      ++invocation.n_deaths;
+      deaths_[one.id].push_back(cause);
+    }
+    if (invocation.worker != kNobody) continue;
     if (invocation.n_deaths >= std::max<i64>(options_.attempts, 1)) {
-      out.emplace_back(RecordFailure{id, invocation.n_deaths});
-      forget(id, invocation);
+      out.emplace_back(RecordFailure{one.id, deaths_.at(one.id)});
+      forget(one.id, invocation);
     } else {
-      queue_at_front(id, invocation);
+      queue_at_front(one.id, invocation);
     }
   }
 }
@@ -112,9 +191,12 @@ void Reactor::open(WorkerId id) {
   Worker& worker = at(id);
   if (!worker.is_open) {
     worker.is_open = true;
-    n_free_ += worker.slots - static_cast<i64>(worker.held.size());
+    worker.weight = weight_of(worker);
+    n_free_ += worker.n_free();
+    n_slots_ += worker.slots;
+    weight_ += worker.weight;
   }
-  if (!worker.is_listed && static_cast<i64>(worker.held.size()) < worker.slots) {
+  if (!worker.is_listed && worker.n_free() > 0) {
     worker.is_listed = true;
     ready_.push_back(id);
   }
@@ -122,14 +204,15 @@ void Reactor::open(WorkerId id) {
 
 void Reactor::close(WorkerId id) {
   Worker& worker = at(id);
-  if (worker.is_open) n_free_ -= worker.slots - static_cast<i64>(worker.held.size());
-  worker.is_open = false;
+  if (!std::exchange(worker.is_open, false)) return;
+  n_free_ -= worker.n_free();
+  n_slots_ -= worker.slots;
+  weight_ -= worker.weight;
 }
 
 // The first n of a queue go to the worker, in messages of at most options_.batch.
 void Reactor::send(WorkerId id, i64 n, std::deque<InvocationId>& from, Actions& out) {
   Worker& worker = at(id);
-  if (worker.held.empty()) worker.moved = now_;
   const i64 batch = options_.batch > 0 ? options_.batch : n;
   while (n > 0) {
     SendWork work{id, {}};
@@ -140,34 +223,39 @@ void Reactor::send(WorkerId id, i64 n, std::deque<InvocationId>& from, Actions& 
       from.pop_front();
       Invocation& invocation = *invocations_.find(next);
       invocation.worker = static_cast<i32>(id.value);
-      invocation.place = static_cast<i32>(worker.held.size());
-      worker.held.push_back(next);
+      invocation.place = seat(next, worker);
       work.invocations.push_back({next, 1 + invocation.n_deaths});
     }
     n -= n_now;
     out.emplace_back(std::move(work));
-    if (worker.is_open) n_free_ -= n_now;
   }
 }
 
-// One round over the workers that have free slots. When less waits than is free, each gets
-// ceil(waiting * its free / all free) of what is still to be shared: the sum is exactly what waits.
+// One round over the workers that have free slots; each is filled up to its share of what is in
+// reach of all that come after it. The last share is all that is left: so while anything waits
+// there is a worker that is full or below its share, and one that holds nothing is always below.
+// Whoever has its share already is not looked at again before its next result or the next tick, so
+// that it costs nothing either.
 void Reactor::share_out(Actions& out) {
+  i64 n_in_reach = static_cast<i64>(waiting_.size()) + n_slots_ - n_free_;
+  double weight = weight_;
   i64 n_to_visit = static_cast<i64>(ready_.size());
-  i64 free_ahead = n_free_;
   for (; n_to_visit > 0 && !waiting_.empty(); --n_to_visit) {
     const WorkerId id = ready_.front();
     ready_.pop_front();
     Worker& worker = at(id);
     worker.is_listed = false;
-    const i64 free = worker.slots - static_cast<i64>(worker.held.size());
-    if (!worker.is_open || free <= 0) continue;
-    const i64 n_waiting = static_cast<i64>(waiting_.size());
-    const i64 share =
-        n_waiting >= free_ahead ? free : (n_waiting * free + free_ahead - 1) / free_ahead;
-    send(id, std::min(share, n_waiting), waiting_, out);
-    free_ahead -= free;
-    open(id);
+    if (!worker.is_open || worker.n_free() <= 0) continue;
+    const i64 n_fair = share_of(worker, n_in_reach, weight) - worker.n_held();
+    const i64 n = std::min({n_fair, worker.n_free(), static_cast<i64>(waiting_.size())});
+    if (n > 0) {
+      send(id, n, waiting_, out);
+      open(id);
+    } else {
+      at_share_.push_back(id);
+    }
+    n_in_reach -= worker.n_held();
+    weight -= worker.weight;
   }
 }
 
@@ -178,7 +266,7 @@ void Reactor::try_suspects(Actions& out) {
     if (!isolation_) return;
     close(*isolation_);
   }
-  if (!at(*isolation_).held.empty()) return;
+  if (const Worker& worker = at(*isolation_); worker.n_free() < worker.slots) return;
   if (!suspects_.empty()) {
     send(*isolation_, 1, suspects_, out);
   } else {
@@ -194,35 +282,6 @@ std::optional<WorkerId> Reactor::pick_isolation() const {
     if (!best || n_held_by({k}) < n_held_by(*best)) best = WorkerId{k};
   }
   return best;
-}
-
-void Reactor::check() const {
-  i64 n_held = 0, n_free = 0, n_living = 0;
-  for (std::size_t w = 0; w < workers_.size(); ++w) {
-    const Worker& worker = workers_[w];
-    const i64 held = static_cast<i64>(worker.held.size());
-    STICKY_CHECK(held <= worker.slots);
-    STICKY_CHECK(worker.state != WorkerState::gone || (held == 0 && !worker.is_open));
-    for (std::size_t k = 0; k < worker.held.size(); ++k) {
-      const Invocation* invocation = invocations_.find(worker.held[k]);
-      STICKY_CHECK(invocation != nullptr && invocation->worker == static_cast<i32>(w) &&
-                   invocation->place == static_cast<i32>(k));
-      // A suspect has no company.
-      STICKY_CHECK(!is_suspect(*invocation) || held == 1);
-    }
-    n_held += held;
-    if (worker.is_open) n_free += worker.slots - held;
-    if (worker.state != WorkerState::gone) ++n_living;
-  }
-  STICKY_CHECK(n_free == n_free_ && n_living == n_living_);
-  for (const auto* queue : {&waiting_, &suspects_}) {
-    for (const InvocationId id : *queue) {
-      const Invocation* invocation = invocations_.find(id);
-      STICKY_CHECK(invocation != nullptr && invocation->worker == kNobody);
-      STICKY_CHECK(is_suspect(*invocation) == (queue == &suspects_));
-    }
-  }
-  STICKY_CHECK(n_held + n_waiting() == invocations_.size());
 }
 
 }  // namespace sticky::coordinator

@@ -38,9 +38,11 @@ void Reactor::happens(WorkerJoined& e, Actions& out) {
     drop(e.worker, Cause::confused, "it said hello twice", out);
     return;
   }
-  worker->state = WorkerState::loading;
+  worker->state = WorkerState::joined;
   worker->since = now_;
-  out.emplace_back(SendWelcome{e.worker});
+  worker->host = host_named(e.host);
+  joined_.push_back(e.worker);
+  welcome_joined(out);
 }
 
 void Reactor::happens(WorkerReady& e, Actions& out) {
@@ -56,7 +58,10 @@ void Reactor::happens(WorkerReady& e, Actions& out) {
   worker->state = WorkerState::ready;
   worker->since = worker->moved = now_;
   worker->slots = e.slots;
+  worker->arithmetic = std::move(e.arithmetic);
+  count_ready(*worker);
   open(e.worker);
+  welcome_joined(out);
 }
 
 void Reactor::happens(WorkerFailed& e, Actions& out) {
@@ -75,21 +80,15 @@ void Reactor::happens(HeartbeatArrived& e, Actions&) {
   worker->moved = now_;
 }
 
-// Only the answers to what this worker holds now count: an id that it never held, lost, or has
-// answered already is dropped.
 void Reactor::happens(ResultsArrived& e, Actions& out) {
   Worker* worker = heard_of(e.worker);
   if (worker == nullptr) return;
   worker->moved = now_;
-  std::erase_if(e.results, [&](const protocol::Result& result) {
-    Invocation* invocation = invocations_.find(result.id);
-    if (invocation == nullptr || invocation->worker != e.worker.value) return true;
-    take_from_worker(*invocation);
-    forget(result.id, *invocation);
-    return false;
-  });
-  if (e.results.empty()) return;
+  const i64 n_held = worker->n_held();
+  std::erase_if(e.results, [&](const protocol::Result& r) { return !accept(e.worker, r.id); });
   if (worker->is_open) open(e.worker);
+  if (e.results.empty()) return;
+  worker->pace.note(static_cast<i64>(e.results.size()), n_held, worker->slots, now_);
   out.emplace_back(Record{e.worker, std::move(e.results)});
 }
 
@@ -99,20 +98,28 @@ void Reactor::happens(HandedBack& e, Actions&) {
   std::ranges::sort(e.ids, std::greater{});
   for (const InvocationId id : e.ids) {
     Invocation* invocation = invocations_.find(id);
-    if (invocation == nullptr || invocation->worker != e.worker.value) continue;
-    take_from_worker(*invocation);
-    queue_at_front(id, *invocation);
+    if (invocation == nullptr || !holds(e.worker, id, *invocation)) {
+      end_race(*worker, id);
+      continue;
+    }
+    (void)release(id, *invocation, e.worker);
+    if (invocation->worker == kNobody) queue_at_front(id, *invocation);
   }
   if (e.reason == protocol::HandBack::Reason::taken_back) {
+    worker->is_asked_back = false;
     if (worker->is_open) open(e.worker);
     return;
   }
   // It leaves of its own will: what it gave must not come straight back.
+  if (!worker->is_told) worker->is_preempted = true;
   if (worker->state == WorkerState::ready) begin_leaving(e.worker);
 }
 
 void Reactor::happens(WorkerBye& e, Actions& out) {
-  if (heard_of(e.worker) != nullptr) drop(e.worker, Cause::left, std::move(e.reason), out);
+  const Worker* worker = heard_of(e.worker);
+  if (worker == nullptr) return;
+  const bool is_its_will = worker->is_preempted || !worker->is_told;
+  drop(e.worker, is_its_will ? Cause::preempted : Cause::left, std::move(e.reason), out);
 }
 
 void Reactor::happens(WorkerGone& e, Actions& out) {

@@ -37,6 +37,8 @@ const char* name_of(Cause cause) {
   switch (cause) {
     case Cause::left:
       return "left";
+    case Cause::preempted:
+      return "preempted";
     case Cause::died:
       return "died";
     case Cause::frozen:
@@ -71,14 +73,19 @@ void Reactor::happens(Tick&, Actions& out) {
     check_deadlines({id}, out);
     check_engine({id}, out);
   }
+  weigh();
+  balance(out);
 }
 
 // The whole job was stopped (SIGTSTP), or this process was: nobody is late because of that.
 void Reactor::forgive_pause(Duration pause) {
   for (Worker& worker : workers_) {
-    for (TimePoint* time : {&worker.heard, &worker.since, &worker.moved})
+    for (TimePoint* time : {&worker.heard, &worker.since, &worker.moved, &worker.asked_back})
       *time = std::min(*time + pause, now_);
     worker.leave_by += pause;
+    worker.pace.forgive(pause, now_);
+    for (Held& one : worker.held)
+      one.since = std::min(one.since + pause, now_);
   }
 }
 
@@ -109,6 +116,7 @@ void Reactor::check_deadlines(WorkerId id, Actions& out) {
         return;
       }
       break;
+    case WorkerState::joined:
     case WorkerState::ready:
       break;
   }
@@ -118,7 +126,7 @@ void Reactor::check_deadlines(WorkerId id, Actions& out) {
 
 void Reactor::check_engine(WorkerId id, Actions& out) {
   const Worker& worker = at(id);
-  if (worker.state == WorkerState::gone || worker.held.empty()) return;
+  if (worker.state == WorkerState::gone || worker.n_free() == worker.slots) return;
   const Duration still = now_ - worker.moved;
   const Duration patience =
       std::max(from_seconds(options_.hang_seconds), kStepPatience * worker.longest_step);
@@ -131,13 +139,18 @@ void Reactor::check_engine(WorkerId id, Actions& out) {
 
 void Reactor::drop(WorkerId id, Cause cause, std::string reason, Actions& out) {
   Worker& worker = at(id);
+  const bool has_said_bye = is_planned(cause);
+  // It had said that it must go, and its system did not wait.
+  if (worker.is_preempted && (cause == Cause::died || cause == Cause::frozen))
+    cause = Cause::preempted;
   close(id);
   if (isolation_ == id) isolation_.reset();
   worker.state = WorkerState::gone;
   --n_living_;
-  const i64 n_held = static_cast<i64>(worker.held.size());
-  out.emplace_back(DropWorker{id, cause, std::move(reason), n_held});
-  give_back_all(worker, cause != Cause::left, out);
+  leave_host(worker);
+  out.emplace_back(DropWorker{id, cause, std::move(reason), worker.n_held(), has_said_bye});
+  give_back_all(id, cause, out);
+  welcome_joined(out);
 }
 
 void Reactor::begin_leaving(WorkerId id) {
@@ -153,6 +166,7 @@ void Reactor::tell_to_leave(WorkerId id, bool now, Actions& out) {
   Worker& worker = at(id);
   if (worker.state != WorkerState::leaving) begin_leaving(id);
   if (now) worker.leave_by = now_ + kLeaveTime;
+  worker.is_told = true;
   worker.is_told_now = worker.is_told_now || now;
   out.emplace_back(SendLeave{id, now});
 }

@@ -44,9 +44,10 @@ class ReactorTest : public testing::Test {
   }
   void make_ready(Reactor& reactor, WorkerId worker, i64 slots) {
     (void)tell(reactor, WorkerJoined{worker});
-    (void)tell(reactor, WorkerReady{worker, slots});
+    (void)tell(reactor, WorkerReady{worker, slots, arithmetic_});
   }
   i64 steps_ = 0;
+  std::string arithmetic_ = "a";
 };
 
 InputRead lines(i64 first, i64 n) {
@@ -190,10 +191,10 @@ TEST_F(ReactorTest, WhenAllIsRecordedEveryWorkerLeavesAndThenTheRunIsOver) {
               ElementsAre(record(kA, {0}), SendLeave{kA, true}, SendLeave{kB, true}));
   EXPECT_EQ(reactor.phase(), Reactor::Phase::closing);
   EXPECT_THAT(tell(reactor, WorkerBye{kA, "told"}),
-              ElementsAre(DropWorker{kA, Cause::left, "told", 0}));
+              ElementsAre(DropWorker{kA, Cause::left, "told", 0, true}));
   EXPECT_THAT(tell(reactor, WorkerJoined{kB}), IsEmpty());
   EXPECT_THAT(tell(reactor, WorkerBye{kB, "told"}),
-              ElementsAre(DropWorker{kB, Cause::left, "told", 0}));
+              ElementsAre(DropWorker{kB, Cause::left, "told", 0, true}));
   EXPECT_EQ(reactor.phase(), Reactor::Phase::ended);
   EXPECT_TRUE(reactor.is_complete());
   EXPECT_FALSE(reactor.are_all_lost());
@@ -307,7 +308,7 @@ TEST_F(ReactorTest, ASuspectRunsAloneOnItsLastAttemptAndFailsWithoutHarmToItsNei
 
   EXPECT_THAT(tell(reactor, WorkerReady{{3}, 2}), ElementsAre(work({3}, {0}, 3)));
   EXPECT_THAT(tell(reactor, WorkerGone{{3}, "killed"}),
-              ElementsAre(DropWorker{{3}, Cause::died, "killed", 1}, RecordFailure{{0}, 3}));
+              ElementsAre(DropWorker{{3}, Cause::died, "killed", 1}, RecordFailure{{0}, std::vector(3, Cause::died)}));
 
   (void)tell(reactor, WorkerJoined{{4}});
   EXPECT_THAT(tell(reactor, WorkerReady{{4}, 2}), ElementsAre(work({4}, {1}, 3)));
@@ -342,9 +343,9 @@ TEST_F(ReactorTest, WithOneAttemptADeathIsFinalAndAPlannedLeaveIsNot) {
   (void)tell(reactor, lines(0, 2));
 
   EXPECT_THAT(tell(reactor, WorkerGone{kA, "killed"}),
-              ElementsAre(DropWorker{kA, Cause::died, "killed", 1}, RecordFailure{{0}, 1}));
+              ElementsAre(DropWorker{kA, Cause::died, "killed", 1}, RecordFailure{{0}, {Cause::died}}));
   EXPECT_THAT(tell(reactor, WorkerBye{kB, "preempted"}),
-              ElementsAre(DropWorker{kB, Cause::left, "preempted", 1}));
+              ElementsAre(DropWorker{kB, Cause::preempted, "preempted", 1, true}));
   EXPECT_EQ(reactor.n_waiting(), 1);
 }
 

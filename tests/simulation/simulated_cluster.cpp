@@ -91,6 +91,15 @@ void SimulatedCluster::hear(Worker& worker, const protocol::Message& message) {
     worker.ready_at = now() + worker.fate.load_time;
   } else if (const auto* told = std::get_if<protocol::Leave>(&message)) {
     leave(worker, told->now);
+  } else if (const auto* wish = std::get_if<protocol::TakeBack>(&message)) {
+    protocol::HandBack back{
+        .reason = protocol::HandBack::Reason::taken_back, .arithmetic = {}, .invocations = {}};
+    std::erase_if(worker.held, [&](const protocol::Invocation& one) {
+      if (std::ranges::find(wish->ids, one.id) == wish->ids.end()) return false;
+      back.invocations.push_back({one.id, {}});
+      return true;
+    });
+    say(worker, back);
   } else if (std::holds_alternative<protocol::Farewell>(message)) {
     worker.is_told_farewell = true;
   }

@@ -64,6 +64,7 @@ class Coordinator {
   void act(Actions actions);
   void act_on(SendWelcome& action);
   void act_on(SendWork& action);
+  void act_on(SendTakeBack& action);
   void act_on(SendLeave& action);
   void act_on(Record& action);
   void act_on(RecordFailure& action);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -10,6 +11,7 @@
 #include "sticky/base/ids.hpp"
 #include "sticky/coordinator/id_table.hpp"
 #include "sticky/coordinator/options.hpp"
+#include "sticky/coordinator/pace.hpp"
 #include "sticky/protocol/message.hpp"
 
 namespace sticky::coordinator {
@@ -23,10 +25,12 @@ struct WorkerExpected {
 };
 struct WorkerJoined {  ///< Hello
   WorkerId worker;
+  std::string host = {};  ///< empty: unknown, and no other's
 };
 struct WorkerReady {  ///< StateReady
   WorkerId worker;
   i64 slots = 0;  ///< invocations it can hold at once, a batch in hand included
+  std::string arithmetic = {};
 };
 struct WorkerFailed {  ///< StateFailed
   WorkerId worker;
@@ -115,6 +119,12 @@ struct SendWork {
   std::vector<One> invocations;
   bool operator==(const SendWork&) const = default;
 };
+/// It shall give back which of these it has not started. It holds them until it does.
+struct SendTakeBack {
+  WorkerId worker;
+  std::vector<InvocationId> ids;
+  bool operator==(const SendTakeBack&) const = default;
+};
 struct SendLeave {
   WorkerId worker;
   bool now = false;
@@ -126,14 +136,11 @@ struct Record {
   std::vector<protocol::Result> results;
   bool operator==(const Record&) const = default;
 };
-/// The request was in flight in too many deaths: it is recorded as failed.
-struct RecordFailure {
-  InvocationId id;
-  i64 attempts = 0;
-  bool operator==(const RecordFailure&) const = default;
-};
+/// Why a worker is gone. The first two are planned and cost the invocations that it held no
+/// attempt.
 enum class Cause {
-  left,           ///< as planned
+  left,           ///< it was told to
+  preempted,      ///< its system took it away, and it could say so
   died,           ///< its process or its link is gone
   frozen,         ///< no heartbeat in time
   hung,           ///< heartbeats, but no step of the engine while work is held
@@ -145,39 +152,62 @@ enum class Cause {
   confused,       ///< it sent what makes no sense
 };
 [[nodiscard]] const char* name_of(Cause cause);
-/// Forget the worker; unless it left, make sure that its process is dead.
+[[nodiscard]] constexpr bool is_planned(Cause cause) {
+  return cause == Cause::left || cause == Cause::preempted;
+}
+/// The request was in flight in too many deaths: it is recorded as failed.
+struct RecordFailure {
+  InvocationId id;
+  std::vector<Cause> deaths;  ///< of the workers that held it, in order
+  bool operator==(const RecordFailure&) const = default;
+};
+/// Forget the worker; unless it said goodbye, make sure that its process is dead.
 struct DropWorker {
   WorkerId worker;
   Cause cause = Cause::left;
   std::string reason;
   i64 n_returned = 0;  ///< invocations that it held
+  bool has_said_bye = false;
   bool operator==(const DropWorker&) const = default;
 };
-using Action = std::variant<SendWelcome, SendWork, SendLeave, Record, RecordFailure, DropWorker>;
+using Action =
+    std::variant<SendWelcome, SendWork, SendTakeBack, SendLeave, Record, RecordFailure, DropWorker>;
 using Actions = std::vector<Action>;
 
 /// Decides who runs what, who is lost, and when the run is over. Pure: no MPI, no files, no clock,
 /// no threads; the same events give the same actions. `now` of an event never goes back.
 ///
 /// Invariants, after every event:
-///  - an invocation is waiting, on exactly one worker, or recorded; recorded exactly once: late
-///    results of a lost worker are dropped, and a worker id is never used again;
-///  - no worker holds more than its slots;
-///  - what a lost worker held waits at the front of the queue, in the order of the input.
+///  - an invocation is waiting, held by one worker or – a copy – by two, or recorded; recorded
+///    exactly once: late results of a lost worker and of the slower copy are dropped, and a worker
+///    id is never used again;
+///  - no worker has more to do than its slots, a lost race that it still runs included;
+///  - what a lost worker held alone waits at the front of the queue, in the order of the input.
 ///
 /// Dispatch costs O(1) an invocation, whatever the number of workers. While much waits every worker
-/// is filled to its slots; when less waits than is free, each gets a share in proportion to its
-/// free slots, so that none sits idle beside a full one.
+/// is filled to its slots. Towards the end each is filled to its share of all that is not recorded,
+/// in proportion to its measured rate, so that all finish together; a worker without a measured
+/// rate counts as the mean of the others, by slots. When nothing waits and somebody is idle, then
+/// on a Tick
+///  - what a worker holds above its share is asked back from it, as far as it has not started;
+///  - at the very end one copy of what has run for more than max(1 s, twice the mean turnaround)
+///    goes to an idle worker of the same arithmetic, and the first result wins. The loser is not
+///    told: only a result that nobody needs is lost with it, and its slot counts as taken until
+///    that result comes.
 ///
 /// A request that was in flight in `attempts - 1` deaths is a suspect: it runs alone on its worker,
 /// so that a poisonous request is found out without harm to those that happened to run beside it.
+/// What was in flight in any death is never copied.
 ///
 /// Phases: running → closing (everything recorded) or draining (asked to stop) → ended (no worker
-/// left). A worker: expected → loading → ready → leaving → gone; gone from anywhere.
+/// left). A worker: expected → joined → loading → ready → leaving → gone; gone from anywhere.
+/// Joined means not yet welcome: at most max_readers hosts that have no ready worker load at once,
+/// however many come back together. Workers of one host count once, for they read through one page
+/// cache: a launch on one host is never slowed.
 class Reactor {
  public:
   enum class Phase { running, draining, closing, ended };
-  enum class WorkerState { expected, loading, ready, leaving, gone };
+  enum class WorkerState { expected, joined, loading, ready, leaving, gone };
 
   Reactor(const Options& options, TimePoint start);
 
@@ -207,22 +237,54 @@ class Reactor {
     i32 worker = kNobody;
     i32 place = 0;  // in Worker::held
     std::uint32_t n_bytes = 0;
-    std::uint32_t n_deaths = 0;
+    std::uint16_t n_deaths = 0;
+    bool is_copied = false;   // a second worker holds it: copies_
+    bool was_copied = false;  // since it last waited
+  };
+  struct Seat {  // of a copy
+    i32 worker = kNobody;
+    i32 place = 0;
+  };
+  struct Held {
+    InvocationId id;
+    TimePoint since;
   };
   struct Worker {
     WorkerState state = WorkerState::gone;
-    bool is_known = false;     // was ever expected or joined: the id is used up
-    bool is_open = false;      // takes part in dispatch: its free slots are in n_free_
-    bool is_listed = false;    // stands in ready_
-    bool is_told_now = false;  // Leave{now} was sent
+    bool is_known = false;       // was ever expected or joined: the id is used up
+    bool is_open = false;        // takes part in dispatch: its free slots are in n_free_
+    bool is_listed = false;      // stands in ready_
+    bool is_welcome = false;     // Welcome was sent
+    bool is_told = false;        // Leave was sent
+    bool is_told_now = false;    // Leave{now} was sent
+    bool is_preempted = false;   // it leaves of its own will
+    bool is_asked_back = false;  // a TakeBack is not yet answered
+    i32 host = 0;                // in hosts_, once it has joined
     i64 slots = 0;
-    std::vector<InvocationId> held;
-    TimePoint heard;     // last message of any kind
-    TimePoint since;     // of the state it is in
-    TimePoint leave_by;  // when it is leaving
-    TimePoint moved;     // the step counter changed, a result came, or work came to an idle worker
+    std::vector<Held> held;
+    std::vector<InvocationId> late;  // lost races that it still runs
+    std::string arithmetic;
+    Pace pace;
+    double weight = 0.0;  // expected results a second; its slots where nobody's rate is known
+    TimePoint heard;      // last message of any kind
+    TimePoint since;      // of the state it is in
+    TimePoint leave_by;   // when it is leaving
+    TimePoint moved;      // the step counter changed, a result came, or work came to an idle worker
+    TimePoint asked_back;  // when the last TakeBack was sent
     i64 n_steps = 0;
     Duration longest_step{};
+    [[nodiscard]] i64 n_held() const { return static_cast<i64>(held.size()); }
+    [[nodiscard]] i64 n_free() const { return slots - n_held() - static_cast<i64>(late.size()); }
+  };
+  struct Straggler {
+    InvocationId id;
+    TimePoint since;
+    const std::string* arithmetic;
+  };
+  struct Host {
+    std::string name;
+    i64 n_loading = 0;
+    i64 n_ready = 0;  // and leaving ones
   };
 
   // One place an event, in reactor_events.cpp.
@@ -254,20 +316,42 @@ class Reactor {
   void forgive_pause(Duration pause);
   void settle(Actions& out);
 
+  // Who may load (reactor_loading.cpp).
+  [[nodiscard]] i32 host_named(const std::string& name);
+  void welcome_joined(Actions& out);
+  void count_ready(const Worker& worker);
+  void leave_host(const Worker& worker);
+
+  // Unlike workers and the end of the run (reactor_balance.cpp).
+  [[nodiscard]] double weight_of(const Worker& worker) const;
+  void weigh();
+  void balance(Actions& out);
+  [[nodiscard]] static i64 share_of(const Worker& worker, i64 n_in_reach, double weight);
+  void take_back_excess(Actions& out);
+  i64 take_back(WorkerId id, i64 n, Actions& out);
+  void copy_stragglers(Actions& out);
+  [[nodiscard]] std::vector<Straggler> stragglers() const;
+
   // The work (reactor.cpp).
   [[nodiscard]] Worker* heard_of(WorkerId id);
   [[nodiscard]] Worker& at(WorkerId id) { return workers_[static_cast<std::size_t>(id.value)]; }
-  void take_from_worker(Invocation& invocation);
+  [[nodiscard]] bool holds(WorkerId id, InvocationId what, const Invocation& invocation) const;
+  [[nodiscard]] bool accept(WorkerId id, InvocationId what);
+  [[nodiscard]] i32 seat(InvocationId what, Worker& worker);
+  TimePoint release(InvocationId what, Invocation& invocation, WorkerId id);
+  void lose_race(InvocationId what, Invocation& invocation);
+  void end_race(Worker& worker, InvocationId what);
   void forget(InvocationId id, const Invocation& invocation);
-  void queue_at_front(InvocationId id, const Invocation& invocation);
+  void queue_at_front(InvocationId id, Invocation& invocation);
   [[nodiscard]] bool is_suspect(const Invocation& invocation) const;
-  void give_back_all(Worker& worker, bool is_death, Actions& out);
+  void give_back_all(WorkerId id, Cause cause, Actions& out);
   void open(WorkerId id);
   void close(WorkerId id);
   void send(WorkerId id, i64 n, std::deque<InvocationId>& from, Actions& out);
   void share_out(Actions& out);
   void try_suspects(Actions& out);
   [[nodiscard]] std::optional<WorkerId> pick_isolation() const;
+  void check_held(WorkerId id) const;
 
   Options options_;
   TimePoint start_;
@@ -281,14 +365,24 @@ class Reactor {
   bool is_help_expected_ = false;
 
   IdTable<Invocation> invocations_;  // all that are read and not recorded
+  std::map<InvocationId, Seat> copies_;
+  std::map<InvocationId, std::vector<Cause>> deaths_;  // of those that were in flight in any
   std::deque<InvocationId> waiting_;
   std::deque<InvocationId> suspects_;  // wait too, but may only run alone
   i64 queued_bytes_ = 0;
 
-  std::vector<Worker> workers_;        // by WorkerId
-  std::deque<WorkerId> ready_;         // open and free; those that no longer are get skipped
+  std::vector<Worker> workers_;  // by WorkerId
+  std::vector<Host> hosts_;
+  std::deque<WorkerId> joined_;     // wait for their welcome; those that no longer do get skipped
+  std::deque<WorkerId> ready_;      // open and free; those that no longer are get skipped
+  std::vector<WorkerId> at_share_;  // free, but hold their share: not in ready_ until a tick
   std::optional<WorkerId> isolation_;  // runs suspects, one at a time; not open
   i64 n_free_ = 0;                     // free slots of all open workers
+  i64 n_slots_ = 0;                    // slots of all open workers
+  double weight_ = 0.0;                // of all open workers
+  double weight_of_slot_ = 1.0;        // of a worker whose rate is unknown
+  bool is_any_rate_known_ = false;
+  double turnaround_seconds_ = 0.0;  // from sending to result, a running mean
   i64 n_living_ = 0;
 };
 
