@@ -232,10 +232,10 @@ void Reactor::send(WorkerId id, i64 n, std::deque<InvocationId>& from, Actions& 
 }
 
 // One round over the workers that have free slots; each is filled up to its share of what is in
-// reach of all that come after it. The last share is all that is left: so while anything waits
-// there is a worker that is full or below its share, and one that holds nothing is always below.
-// Whoever has its share already is not looked at again before its next result or the next tick, so
-// that it costs nothing either.
+// reach of all that come after it: all of it is given out, except what a full worker will finish
+// sooner than anyone else could. While anything waits there is a worker that is full or below its
+// share, and one that holds nothing is always below. Whoever has its share already is not looked at
+// again before its next result or the next tick, so that it costs nothing either.
 void Reactor::share_out(Actions& out) {
   i64 n_in_reach = static_cast<i64>(waiting_.size()) + n_slots_ - n_free_;
   double weight = weight_;
@@ -246,15 +246,16 @@ void Reactor::share_out(Actions& out) {
     Worker& worker = at(id);
     worker.is_listed = false;
     if (!worker.is_open || worker.n_free() <= 0) continue;
-    const i64 n_fair = share_of(worker, n_in_reach, weight) - worker.n_held();
-    const i64 n = std::min({n_fair, worker.n_free(), static_cast<i64>(waiting_.size())});
+    const i64 share = share_of(worker, n_in_reach, weight);
+    const i64 n =
+        std::min({share - worker.n_held(), worker.n_free(), static_cast<i64>(waiting_.size())});
     if (n > 0) {
       send(id, n, waiting_, out);
       open(id);
     } else {
       at_share_.push_back(id);
     }
-    n_in_reach -= worker.n_held();
+    n_in_reach -= std::max(share, worker.n_held());
     weight -= worker.weight;
   }
 }

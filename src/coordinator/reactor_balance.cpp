@@ -62,7 +62,7 @@ i64 Reactor::share_of(const Worker& worker, i64 n_in_reach, double weight) {
   constexpr double kRoundoff = 1e-9;
   const double part = worker.weight < weight ? worker.weight / weight : 1.0;
   const double share = std::ceil(static_cast<double>(n_in_reach) * part - kRoundoff);
-  return std::max<i64>(1, static_cast<i64>(std::min(share, static_cast<double>(worker.slots))));
+  return std::max<i64>(1, static_cast<i64>(share));
 }
 
 void Reactor::balance(Actions& out) {

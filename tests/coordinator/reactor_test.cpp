@@ -3,8 +3,9 @@
 #include <chrono>
 #include <gmock/gmock.h>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "tests/coordinator/reactor_fixture.hpp"
 
 namespace sticky::coordinator {
 namespace {
@@ -12,72 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-constexpr WorkerId kA{1}, kB{2};
-
-// A reactor with a clock of its own: each call happens at `now`.
-class ReactorTest : public testing::Test {
- protected:
-  Options options_;
-  TimePoint now_{};
-
-  Reactor make() { return {options_, now_}; }
-  // Everything comes back as one list: what the event led to, then what was dispatched.
-  Actions tell(Reactor& reactor, What what) {
-    Actions out = reactor.on(std::move(what), now_);
-    for (Action& action : reactor.dispatch(now_))
-      out.push_back(std::move(action));
-    reactor.check();
-    return out;
-  }
-  // Lets time pass in ticks of 100 ms while those workers beat; gives all actions.
-  Actions pass(Reactor& reactor, Duration time, const std::vector<WorkerId>& beating = {}) {
-    Actions out;
-    for (const TimePoint end = now_ + time; now_ < end;) {
-      now_ += 100ms;
-      for (const WorkerId worker : beating)
-        (void)tell(reactor, HeartbeatArrived{worker, steps_});
-      for (Action& action : tell(reactor, Tick{}))
-        out.push_back(std::move(action));
-    }
-    return out;
-  }
-  void make_ready(Reactor& reactor, WorkerId worker, i64 slots) {
-    (void)tell(reactor, WorkerJoined{worker});
-    (void)tell(reactor, WorkerReady{worker, slots, arithmetic_});
-  }
-  i64 steps_ = 0;
-  std::string arithmetic_ = "a";
-};
-
-InputRead lines(i64 first, i64 n) {
-  InputRead event;
-  for (i64 k = 0; k < n; ++k)
-    event.lines.push_back({{first + k}, 100});
-  return event;
-}
-
-protocol::Result answer(i64 id) {
-  return {.id = {id}, .is_error = false, .record = fmt::format("answer {}", id)};
-}
-
-ResultsArrived results(WorkerId worker, std::initializer_list<i64> ids) {
-  ResultsArrived event{worker, {}};
-  for (const i64 id : ids)
-    event.results.push_back(answer(id));
-  return event;
-}
-
-Record record(WorkerId worker, std::initializer_list<i64> ids) {
-  return {worker, results(worker, ids).results};
-}
-
-SendWork work(WorkerId worker, std::initializer_list<i64> ids, i64 attempt = 1) {
-  SendWork action{worker, {}};
-  for (const i64 id : ids)
-    action.invocations.push_back({{id}, attempt});
-  return action;
-}
 
 TEST_F(ReactorTest, AWorkerThatJoinsIsWelcomedAndGetsNothingBeforeItsStateIsReady) {
   Reactor reactor = make();
@@ -308,7 +243,8 @@ TEST_F(ReactorTest, ASuspectRunsAloneOnItsLastAttemptAndFailsWithoutHarmToItsNei
 
   EXPECT_THAT(tell(reactor, WorkerReady{{3}, 2}), ElementsAre(work({3}, {0}, 3)));
   EXPECT_THAT(tell(reactor, WorkerGone{{3}, "killed"}),
-              ElementsAre(DropWorker{{3}, Cause::died, "killed", 1}, RecordFailure{{0}, std::vector(3, Cause::died)}));
+              ElementsAre(DropWorker{{3}, Cause::died, "killed", 1},
+                          RecordFailure{{0}, std::vector(3, Cause::died)}));
 
   (void)tell(reactor, WorkerJoined{{4}});
   EXPECT_THAT(tell(reactor, WorkerReady{{4}, 2}), ElementsAre(work({4}, {1}, 3)));
@@ -342,8 +278,9 @@ TEST_F(ReactorTest, WithOneAttemptADeathIsFinalAndAPlannedLeaveIsNot) {
   make_ready(reactor, kB, 1);
   (void)tell(reactor, lines(0, 2));
 
-  EXPECT_THAT(tell(reactor, WorkerGone{kA, "killed"}),
-              ElementsAre(DropWorker{kA, Cause::died, "killed", 1}, RecordFailure{{0}, {Cause::died}}));
+  EXPECT_THAT(
+      tell(reactor, WorkerGone{kA, "killed"}),
+      ElementsAre(DropWorker{kA, Cause::died, "killed", 1}, RecordFailure{{0}, {Cause::died}}));
   EXPECT_THAT(tell(reactor, WorkerBye{kB, "preempted"}),
               ElementsAre(DropWorker{kB, Cause::preempted, "preempted", 1, true}));
   EXPECT_EQ(reactor.n_waiting(), 1);
