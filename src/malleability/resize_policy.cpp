@@ -11,10 +11,8 @@ namespace sticky::malleability {
 namespace {
 
 Duration wait_after(i64 n_failures) {
-  Duration wait = ResizePolicy::kFirstWait;
-  for (i64 i = 1; i < n_failures && wait < ResizePolicy::kLongestWait; ++i)
-    wait *= 2;
-  return std::min(wait, ResizePolicy::kLongestWait);
+  if (n_failures >= ResizePolicy::kFailuresOnHost) return ResizePolicy::kRest;
+  return ResizePolicy::kFirstWait * (i64{1} << (n_failures - 1));
 }
 
 // What is known to wait, spread over the present workers, against the load that another one costs.
@@ -71,6 +69,7 @@ void ResizePolicy::learn_failures(const Situation& situation) {
     ++n_failures_;
     ++place.n_failures;
     place.not_before = situation.now + wait_after(place.n_failures);
+    if (n_failures_ >= kFailuresInARow) rest_until_ = situation.now + kRest;
     last_failure_ = failure.reason;
   }
 }
@@ -103,6 +102,12 @@ void ResizePolicy::forgive_failures() {
     place.n_failures = 0;
     place.not_before = {};
   }
+}
+
+i64 ResizePolicy::slots_of(const std::string& host) const {
+  const auto found = places_.find(host_key(host));
+  return found == places_.end() ? 0
+                                : std::max(found->second.listed_slots, found->second.ordered_slots);
 }
 
 // ---- who leaves
@@ -147,7 +152,8 @@ i64 ResizePolicy::free_slots_on(const std::string& key, const Round& round) cons
   i64 n_free = is_here ? round.n_free_here() : 0;
   if (found != places_.end()) {
     const Place& place = found->second;
-    if (place.is_banned || place.n_failures >= kFailuresOnHost) return 0;
+    const bool has_failed = place.n_failures >= kFailuresOnHost;
+    if (place.is_banned || (has_failed && round.is_resting(place.not_before))) return 0;
     const i64 n_slots = std::max(place.listed_slots, place.ordered_slots);
     const i64 n_by_slots = n_slots - round.n_total_on(key);
     if (!is_here)
@@ -218,7 +224,7 @@ void ResizePolicy::grow(Round& round) {
   const Situation& situation = round.situation();
   const i64 n_wanted = missing(round);
   if (n_wanted <= 0 || !situation.can_spawn) return;
-  if (n_failures_ >= kFailuresInARow) {
+  if (n_failures_ >= kFailuresInARow && round.is_resting(rest_until_)) {
     round.say(fmt::format("{} missing, but {} newcomers in a row came to nothing (the last: {})",
                           n_workers(n_wanted), n_failures_, last_failure_));
     return;

@@ -90,6 +90,13 @@ void ResizePolicy::Round::drain(i64 n, const std::string* key) {
   }
 }
 
+bool ResizePolicy::Round::is_resting(TimePoint until) const {
+  const bool has_ready = std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
+    return worker.state == State::ready;
+  });
+  return situation_.now < until || !has_ready;
+}
+
 i64 ResizePolicy::Round::n_free_here() const {
   return situation_.n_free_here == kNoLimit ? kNoLimit : situation_.n_free_here - n_grown_here_;
 }

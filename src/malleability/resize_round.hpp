@@ -36,6 +36,8 @@ class ResizePolicy::Round {
   [[nodiscard]] i64 n_present_on(const std::string& key) const;
   [[nodiscard]] std::vector<std::string> hosts() const;  ///< keys, with workers or spawns
   [[nodiscard]] bool has_work() const;
+  /// After failures: a rest goes on until then, and as long as no worker is ready.
+  [[nodiscard]] bool is_resting(TimePoint until) const;
   [[nodiscard]] i64 n_free_here() const;  ///< as far as the launch has room
 
   /// Tells up to `n` present workers to leave, of that host only unless `key` is null: those that

@@ -70,6 +70,29 @@ TEST_F(ResizePolicyTest, ABadHostIsGivenUpAndTheOthersAreNot) {
   EXPECT_THAT(now_.workers, SizeIs(3));
 }
 
+TEST_F(ResizePolicyTest, ABadHostIsTriedAgainAfterARestWhileOthersShowThatALoadCanSucceed) {
+  ResizePolicy policy({.initial = 2});
+  add(0);
+  std::vector<TimePoint> starts;
+  for (int i = 0; i < 700; ++i) {
+    const TimePoint at = now_.now;
+    if (decide(policy).grow.empty()) continue;
+    starts.push_back(at);
+    fail("");
+  }
+  // Each fails within a second. The third failure is seen at 6 s, and the next one at 307 s.
+  EXPECT_THAT(starts, ElementsAre(TimePoint{0s}, TimePoint{2s}, TimePoint{5s}, TimePoint{306s},
+                                  TimePoint{607s}));
+}
+
+TEST_F(ResizePolicyTest, KnowsTheSlotsOfTheHostsItGrowsOnto) {
+  ResizePolicy policy({.initial = 1});
+  add(0);
+  (void)decide(policy, {AddHost{{"node7.cluster", 2}}});
+  EXPECT_EQ(policy.slots_of("node7"), 2);
+  EXPECT_EQ(policy.slots_of(""), 0);
+}
+
 TEST_F(ResizePolicyTest, AnOrderByHandStartsAfresh) {
   ResizePolicy policy({.initial = 1});
   add(0);

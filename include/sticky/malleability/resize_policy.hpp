@@ -89,17 +89,18 @@ struct Decision {
 ///    moves nobody.
 ///  - Never beyond `max_workers`, those that are leaving included; an order that would lead there,
 ///    or below `min_workers`, is refused.
-///  - Failures: each in a row on a host doubles its wait, from kFirstWait to kLongestWait; after
-///    kFailuresOnHost the host is not tried again, and after kFailuresInARow over all hosts nothing
-///    is started any more: a load that cannot succeed ends. A newcomer that gets ready clears its
-///    host and that count; an order by hand to start workers clears everything.
+///  - Failures: each in a row on a host doubles its wait, from kFirstWait on. After
+///    kFailuresOnHost it rests for kRest, after kFailuresInARow over all hosts everything does. The
+///    rest ends only where a worker is ready, which shows that a load can succeed: one that cannot
+///    ends the run. A newcomer that gets ready clears its host and that count; an order by hand to
+///    start workers clears everything.
 ///  - A host that was drained by hand gets no worker until it is added by hand.
 class ResizePolicy {
  public:
   static constexpr double kPayFactor = 2.0;
   static constexpr Duration kSettle = std::chrono::seconds(3);
   static constexpr Duration kFirstWait = std::chrono::seconds(1);
-  static constexpr Duration kLongestWait = std::chrono::seconds(30);
+  static constexpr Duration kRest = std::chrono::minutes(5);
   static constexpr i64 kFailuresOnHost = 3;
   static constexpr i64 kFailuresInARow = 6;
 
@@ -108,6 +109,8 @@ class ResizePolicy {
   [[nodiscard]] Decision decide(const Situation& situation, std::span<const Ordered> orders = {});
 
   [[nodiscard]] i64 target() const { return target_; }
+  /// Slots that the list or an order gives a host of Decision::grow; 0: it is not known ("").
+  [[nodiscard]] i64 slots_of(const std::string& host) const;
 
  private:
   struct Place {              // a host
@@ -155,6 +158,7 @@ class ResizePolicy {
   bool is_by_hand_ = false;  // a number was ordered: the idle list does not grow the run
   bool is_owed_ = false;  // ordered by hand and not reached yet: started without asking the queue
   i64 n_failures_ = 0;    // in a row, over all hosts
+  TimePoint rest_until_{};
   std::string last_failure_;
   WorkerId newest_ready_;
   std::map<std::string, Place> places_;  // by host_key()
