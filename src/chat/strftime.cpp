@@ -1,8 +1,9 @@
 #include <chrono>
 #include <clocale>
-#include <cstdio>
 #include <ctime>
 #include <locale.h>
+
+#include "sticky/base/iso_time.hpp"
 
 #include "functions.hpp"
 
@@ -26,25 +27,18 @@ Moment present() {
   return moment;
 }
 
-// "2025-01-15", "2025-01-15T12:30", "2025-01-15 12:30:45.5+01:00".
 Moment parse(const Context& context, const std::string& iso) {
-  Moment moment;
+  const auto time = parse_iso_time(iso);
+  if (!time) context.fail("the time '{}' is no ISO 8601 date or date and time", iso);
+  Moment moment{.calendar = {}, .microseconds = time->microsecond};
   std::tm& c = moment.calendar;
-  char between = 'T';
-  double fraction = 0.0;
-  const int n = std::sscanf(iso.c_str(), "%4d-%2d-%2d%c%2d:%2d:%2d%lf", &c.tm_year, &c.tm_mon,
-                            &c.tm_mday, &between, &c.tm_hour, &c.tm_min, &c.tm_sec, &fraction);
-  const std::tm read = c;
-  c.tm_year -= 1900;
-  c.tm_mon -= 1;
-  const bool is_form = n >= 3 && n != 4 && n != 5 && (between == 'T' || between == ' ');
-  // timegm fills in the day of the week and year, and moves dates that do not exist.
-  const bool is_date = is_form && timegm(&c) != -1 && c.tm_mday == read.tm_mday &&
-                       c.tm_mon + 1 == read.tm_mon && c.tm_hour == read.tm_hour &&
-                       c.tm_min == read.tm_min && c.tm_sec == read.tm_sec;
-  if (!is_date) context.fail("the time '{}' is no ISO 8601 date or date and time", iso);
-  if (n == 8 && fraction > 0.0 && fraction < 1.0)
-    moment.microseconds = static_cast<int>(fraction * 1e6 + 0.5);
+  c.tm_year = time->year - 1900;
+  c.tm_mon = time->month - 1;
+  c.tm_mday = time->day;
+  c.tm_hour = time->hour;
+  c.tm_min = time->minute;
+  c.tm_sec = time->second;
+  (void)timegm(&c);  // fills in the day of the week and of the year
   return moment;
 }
 

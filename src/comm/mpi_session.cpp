@@ -1,7 +1,6 @@
 #include "sticky/comm/mpi_session.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -16,6 +15,7 @@
 
 #include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
+#include "sticky/comm/capability.hpp"
 
 #include "mpi_spawner.hpp"
 #include "mpi_transport.hpp"
@@ -122,12 +122,7 @@ MpiSession::~MpiSession() {
 }
 
 std::string MpiSession::library() const {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int n = 0;
-  MPI_Get_library_version(text.data(), &n);
-  const std::string_view whole(text.data(), static_cast<std::size_t>(n));
-  // Open MPI says more behind the first comma, MPICH on further lines.
-  return std::string(whole.substr(0, whole.find_first_of(",\n")));
+  return library_version();
 }
 
 std::string MpiSession::capability() const {

@@ -85,6 +85,7 @@ class Loader {
       report("", "no input: give -i FILE, or files = [\"FILE\"] under [input]");
     check_paths(sources);
     check_resize();
+    check_lengths();
     collect_settings();
     return std::move(loaded_);
   }
@@ -116,6 +117,11 @@ class Loader {
   bool is_state_accepted(const Entry& entry) {
     if (!entry.key.starts_with("state.")) return true;
     const std::string_view name = name_part(entry.key);
+    if (name.empty()) {
+      report(entry.origin,
+             fmt::format("'{}': a state has a name, as in [state.{}]", entry.key, kDefaultState));
+      return false;
+    }
     if (state_.empty()) {
       state_ = name;
       state_origin_ = entry.origin;
@@ -212,6 +218,16 @@ class Loader {
       report(origin_of("resize.max_workers"),
              fmt::format("resize.max_workers = {} is below resize.min_workers = {}",
                          resize.max_workers, resize.min_workers));
+  }
+
+  // Each is good by itself, and every request that brings neither would be refused.
+  void check_lengths() {
+    const request::Sampling& sampling = loaded_.config.worker.sampling;
+    if (sampling.max_tokens && sampling.min_tokens > *sampling.max_tokens)
+      report(
+          origin_of("sampling.min_tokens"),
+          fmt::format("sampling.min_tokens = {} is more than sampling.max_tokens = {} ({})",
+                      sampling.min_tokens, *sampling.max_tokens, origin_of("sampling.max_tokens")));
   }
 
   void collect_settings() {

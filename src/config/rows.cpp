@@ -151,8 +151,16 @@ std::vector<Row> sampling_and_chat() {
        "No end before that many tokens."},
       {"sampling.ignore_eos", boolean(), STICKY_FIELD(worker.sampling.ignore_eos),
        "The model's own end does not end an answer."},
-      {"sampling.stop", texts(), STICKY_FIELD(worker.sampling.stop), "Strings that end an answer."},
-      {"sampling.stop_token_ids", Type{.kind = Kind::integers, .min = 0, .max = kInt32Max},
+      {"sampling.stop",
+       Type{.kind = Kind::texts,
+            .max_items = request::kMaxStops,
+            .max_bytes = request::kMaxStopBytes},
+       STICKY_FIELD(worker.sampling.stop), "Strings that end an answer."},
+      {"sampling.stop_token_ids",
+       Type{.kind = Kind::integers,
+            .min = 0,
+            .max = kInt32Max,
+            .max_items = request::kMaxStopTokenIds},
        STICKY_FIELD(worker.sampling.stop_token_ids), "Tokens that end an answer."},
       {"sampling.include_stop_str_in_output", boolean(),
        STICKY_FIELD(worker.sampling.include_stop_str_in_output),
@@ -169,7 +177,7 @@ std::vector<Row> sampling_and_chat() {
        STICKY_FIELD(worker.chat.special_tokens_in_content),
        "`text`: what a user wrote never becomes a control token; `hf`: it may, as in "
        "transformers."},
-      {"chat.now", text(), STICKY_FIELD(worker.chat.now),
+      {"chat.now", Type{.kind = Kind::time}, STICKY_FIELD(worker.chat.now),
        "A fixed time for templates that print the date, ISO 8601; empty: the present."},
   };
 }
@@ -198,8 +206,8 @@ std::vector<Row> run() {
             .special = "auto",
             .special_value = -1.0},
        STICKY_FIELD(run.time_limit_seconds),
-       "The run drains in time for this end and exits 4; `auto`: the end of the Slurm allocation, "
-       "where there is one; `0s`: none."},
+       "The run drains in time for this end and exits 4; `auto`: the end of the allocation (Slurm; "
+       "PBS, LSF and Flux by their manuals, not tried yet), where there is one; `0s`: none."},
       {"run.orphan_timeout", duration(1.0, kDay), STICKY_FIELD(worker.orphan_timeout_seconds),
        "A worker that hears nothing of its coordinator for so long ends itself."},
       {"run.heartbeat_timeout", duration(1.0, kDay),

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/iso_time.hpp"
 
 #include "quantity.hpp"
 
@@ -40,6 +41,14 @@ std::string bound(Kind kind, double value) {
   }
 }
 
+std::string limits_text(const Type& type) {
+  constexpr auto kNone = std::numeric_limits<std::size_t>::max();
+  std::string text;
+  if (type.max_items != kNone) text += fmt::format(", at most {} of them", type.max_items);
+  if (type.max_bytes != kNone) text += fmt::format(", each of at most {} bytes", type.max_bytes);
+  return text;
+}
+
 std::string range_text(const Type& type) {
   const bool has_min = type.min > std::numeric_limits<double>::lowest();
   const bool has_max = type.max < std::numeric_limits<double>::max();
@@ -58,7 +67,9 @@ const char* noun(Kind kind) {
     case Kind::number:
       return "a number";
     case Kind::text:
-      return "a string";
+      return "a string without zero bytes";
+    case Kind::time:
+      return "a date or time of ISO 8601 (\"2026-01-15\", \"2026-01-15T12:30:00\"), or \"\"";
     case Kind::texts:
       return "a list of strings, none of them empty";
     case Kind::integers:
@@ -112,11 +123,19 @@ void store_special(const Type& type, Field field) {
              field);
 }
 
-bool store_texts(const Json& value, Field field) {
-  if (!value.is_array()) return false;
+bool store_time(const Json& value, Field field) {
+  if (!value.is_string()) return false;
+  if (!value.as_string().empty() && !parse_iso_time(value.as_string())) return false;
+  *std::get<std::string*>(field) = value.as_string();
+  return true;
+}
+
+bool store_texts(const Type& type, const Json& value, Field field) {
+  if (!value.is_array() || value.as_array().size() > type.max_items) return false;
   std::vector<std::string> texts;
   for (const Json& element : value.as_array()) {
     if (!element.is_string() || element.as_string().empty()) return false;
+    if (element.as_string().size() > type.max_bytes) return false;
     texts.push_back(element.as_string());
   }
   *std::get<std::vector<std::string>*>(field) = std::move(texts);
@@ -124,7 +143,7 @@ bool store_texts(const Json& value, Field field) {
 }
 
 bool store_integers(const Type& type, const Json& value, Field field) {
-  if (!value.is_array()) return false;
+  if (!value.is_array() || value.as_array().size() > type.max_items) return false;
   std::vector<i32> integers;
   for (const Json& element : value.as_array()) {
     if (!element.is_integer() || element.as_double() < type.min || element.as_double() > type.max)
@@ -159,11 +178,14 @@ bool store_plain(const Type& type, const Json& value, Field field) {
       *std::get<bool*>(field) = value.as_bool();
       return true;
     case Kind::text:
-      if (!value.is_string()) return false;
+      // The system would read a path only up to a zero byte.
+      if (!value.is_string() || value.as_string().find('\0') != std::string::npos) return false;
       *std::get<std::string*>(field) = value.as_string();
       return true;
+    case Kind::time:
+      return store_time(value, field);
     case Kind::texts:
-      return store_texts(value, field);
+      return store_texts(type, value, field);
     case Kind::integers:
       return store_integers(type, value, field);
     case Kind::choice:
@@ -223,7 +245,7 @@ std::string describe(const Type& type) {
   std::string text = type.special.empty() ? "" : fmt::format("\"{}\" or ", type.special);
   text += noun(type.kind);
   if (type.kind == Kind::choice || type.kind == Kind::fixed) return text + quoted(type.words);
-  return text + range_text(type);
+  return text + range_text(type) + limits_text(type);
 }
 
 Json value_of_text(const Type& type, std::string_view text) {

@@ -18,6 +18,7 @@ enum class Kind {
   integer,
   number,
   text,
+  time,      ///< ISO 8601, or the empty text
   texts,     ///< list of strings
   integers,  ///< list of integers
   choice,    ///< one of `words`
@@ -32,7 +33,9 @@ struct Type {
   Kind kind = Kind::text;
   double min = std::numeric_limits<double>::lowest();  ///< in seconds, bytes or as it stands
   double max = std::numeric_limits<double>::max();
-  std::vector<std::string_view> words = {};        ///< of choice and fixed
+  std::size_t max_items = std::numeric_limits<std::size_t>::max();  ///< of lists
+  std::size_t max_bytes = std::numeric_limits<std::size_t>::max();  ///< of each of texts
+  std::vector<std::string_view> words = {};                         ///< of choice and fixed
   std::vector<std::string_view> later_words = {};  ///< of choice: known, and not built yet
   std::string_view special = {};  ///< a word that stands for special_value ("auto")
   double special_value = 0.0;     ///< of numbers; texts: the empty text; optional: none

@@ -12,9 +12,6 @@ namespace {
 
 constexpr i64 kMax = std::numeric_limits<i64>::max();
 constexpr i64 kMaxTopLogprobs = 20;
-constexpr std::size_t kMaxStops = 64;
-constexpr std::size_t kMaxStopBytes = 4096;
-constexpr std::size_t kMaxStopTokenIds = 1024;
 
 struct NumberRule {
   std::string_view name;

@@ -11,9 +11,7 @@
 
 namespace sticky::topology {
 
-namespace {
-
-CpuList current_cpus() {
+CpuList own_cpus() {
   CpuList cpus;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return cpus;
@@ -22,16 +20,18 @@ CpuList current_cpus() {
   return cpus;
 }
 
+namespace {
+
 // The kernel refuses CPUs outside the cgroup and keeps the rest: asking for all gives what is
 // allowed.
 CpuList allowed_cpus() {
-  const CpuList before = current_cpus();
+  const CpuList before = own_cpus();
   cpu_set_t all;
   CPU_ZERO(&all);
   for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     CPU_SET(cpu, &all);
   if (sched_setaffinity(0, sizeof all, &all) != 0) return before;
-  return current_cpus();
+  return own_cpus();
 }
 
 bool use_cpus(const CpuList& cpus) {
@@ -60,7 +60,7 @@ Share share_of(const CpuList& allowed, const LocalPlace& place) {
 }
 
 Binding bind_process(const LocalPlace& place) {
-  const CpuList found = current_cpus();
+  const CpuList found = own_cpus();
   if (place.is_binding_chosen) {
     return {usable_cpus(), fmt::format("binding kept as asked for: CPUs {}", text_of(found))};
   }

@@ -287,5 +287,51 @@ TEST(ConfigProblems, AreThrownAsOneTextWithALineEach) {
   EXPECT_NO_THROW(throw_if_any({}));
 }
 
+TEST_F(ConfigLoad, TextsOutsideTheirDomainAreNamedWithTheirLine) {
+  const auto loaded =
+      load_text(std::string(kGood) +
+                "dtype = \"f8\"\n"
+                "[chat]\nnow = \"yesterday\"\n"
+                "[output]\ndir = \"a\\u0000b\"\n"
+                "[sampling]\nstop_token_ids = [-1]\nmin_tokens = 9\nmax_tokens = 8\n");
+
+  EXPECT_THAT(
+      texts(loaded),
+      ElementsAre(HasSubstr("job.toml:5 | state.claims.dtype = \"f8\": expected one of"),
+                  "job.toml:7 | chat.now = \"yesterday\": expected a date or time of ISO 8601 "
+                  "(\"2026-01-15\", \"2026-01-15T12:30:00\"), or \"\"",
+                  HasSubstr("job.toml:9 | output.dir = \"a\\u0000b\": expected a string without"),
+                  HasSubstr("job.toml:11 | sampling.stop_token_ids = [-1]: expected a list"),
+                  "job.toml:12 | sampling.min_tokens = 9 is more than sampling.max_tokens = 8 "
+                  "(job.toml:13)"));
+}
+
+TEST_F(ConfigLoad, AFixedTimeMayBeWrittenAsTomlWritesTimes) {
+  for (const char* now : {"2026-01-15", "2026-01-15T12:30:00", "2026-01-15T12:30:00Z", "\"\""})
+    EXPECT_THAT(texts(load_text(std::string(kGood) + "[chat]\nnow = " + now + "\n")), IsEmpty())
+        << now;
+}
+
+TEST_F(ConfigLoad, StopsAreAsManyAndAsLongAsARequestMayBring) {
+  const auto n_problems = [](std::size_t n_stops, std::size_t n_bytes) {
+    std::string stops;
+    for (std::size_t i = 0; i < n_stops; ++i)
+      stops += "\"" + std::string(n_bytes, 'x') + "\",";
+    return load_text(std::string(kGood) + "[sampling]\nstop = [" + stops + "]\n").problems.size();
+  };
+  EXPECT_EQ(n_problems(64, 4096), 0U);
+  EXPECT_EQ(n_problems(65, 1), 1U);
+  EXPECT_EQ(n_problems(1, 4097), 1U);
+}
+
+TEST_F(ConfigLoad, AStateHasAName) {
+  const char* wrong = "'state..model': a state has a name, as in [state.default]";
+  EXPECT_THAT(
+      texts(load_text("[input]\nfiles = [\"in.jsonl\"]\n[state.\"\"]\nmodel = \"m.gguf\"\n")),
+      testing::Contains(std::string("job.toml:4 | ") + wrong));
+  EXPECT_THAT(texts(load_text(kGood, {.sets = {"state..model=m.gguf"}})),
+              ElementsAre(std::string("--set | ") + wrong));
+}
+
 }  // namespace
 }  // namespace sticky::config

@@ -129,6 +129,16 @@ class Commands(RunTest):
         self.assertIn("in.jsonl:2", done.stdout + done.stderr)
         self.assertIn("in.jsonl:3", done.stdout + done.stderr)
 
+    def test_check_tells_what_a_launch_would_look_like(self):
+        file = write_lines(self.scratch / "in.jsonl", claims(3))
+        done = self.call("check", "-i", file, "--model", self.tiny_model(), "--workers", 2)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"binding +2 workers on this machine's CPUs [0-9]")
+        self.assertRegex(done.stdout, r"worker 2: CPUs [0-9,-]+.*, [0-9]+ threads")
+        self.assertRegex(done.stdout, r"carries +.+ is linked: (workers may be added|a fixed number)")
+        self.assertRegex(done.stdout, r"estimate +[0-9:]+ for prompts and at most [0-9:]+ for answers: 2 workers")
+        self.assertRegex(done.stdout, r"basis .* on this machine")
+
     def test_check_without_a_model_still_reads_the_input(self):
         file = write_lines(self.scratch / "in.jsonl", ["{bad", {"id": "x", "prompt": "y", "top_p": 7}, claims(1)[0]])
         done = self.call("check", "-i", file, "--model", self.scratch / "nowhere")

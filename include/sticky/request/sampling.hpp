@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,10 @@
 #include "sticky/base/types.hpp"
 
 namespace sticky::request {
+
+inline constexpr std::size_t kMaxStops = 64;
+inline constexpr std::size_t kMaxStopBytes = 4096;  ///< of one
+inline constexpr std::size_t kMaxStopTokenIds = 1024;
 
 /// How the next token is drawn and when a text ends. Order of the processors: logit_bias,
 /// penalties, temperature, top_k, top_p, min_p (as transformers and vLLM).

@@ -13,6 +13,9 @@ using CpuList = std::vector<i64>;  ///< numbers of logical CPUs, rising
 /// "0-3,8"; "none" for an empty list.
 [[nodiscard]] std::string text_of(const CpuList& cpus);
 
+/// Those that this process may run on now (its affinity mask).
+[[nodiscard]] CpuList own_cpus();
+
 struct Share {
   CpuList cpus;
   bool is_common = false;  ///< others use the same CPUs
