@@ -32,11 +32,13 @@ double thread_seconds() {
 // Counts and forgets: the cost of writing is the journal's, on its own thread.
 class CountedResults final : public io::ResultsLog {
  public:
-  void append(bool, std::string) override { ++n; }
+  void append(bool is_error, std::string) override { ++(is_error ? n_errors : n); }
   [[nodiscard]] i64 n_queued() const override { return 0; }
+  [[nodiscard]] Written written() const override { return {n, n_errors}; }
   void flush() override {}
   [[nodiscard]] std::string failure() const override { return {}; }
   i64 n = 0;
+  i64 n_errors = 0;
 };
 
 // Lines without a reader's cost.

@@ -277,6 +277,16 @@ void Coordinator::kill_stragglers() {
   }
 }
 
+namespace {
+
+// How many lines had been read when the last worker failed is chance: only records count then.
+void forget_unanswered(Counts& counts) {
+  counts.n_read = counts.n_done_before + counts.n_results + counts.n_errors;
+  counts.n_waiting = 0;
+}
+
+}  // namespace
+
 RunOutcome Coordinator::finish() {
   RunOutcome outcome;
   outcome.may_finalize = losses_.empty() && !has_anyone_left_early_;
@@ -291,8 +301,14 @@ RunOutcome Coordinator::finish() {
       journal_failure_ = e.what();
     }
   }
+  // Not what was handed to a journal that failed: the counts are those of the files.
+  const io::ResultsLog::Written written = around_.results.written();
+  counts_.n_results = written.n_results;
+  counts_.n_errors = written.n_errors;
+  counts_.n_quarantined = std::min(counts_.n_quarantined, written.n_errors);
   outcome.last = progress();
   outcome.ending = ending();
+  if (outcome.ending == Ending::load_failed) forget_unanswered(outcome.last.counts);
   judge(outcome);
   return outcome;
 }

@@ -130,6 +130,10 @@ class ThreadedLog final : public ResultsLog {
   [[nodiscard]] i64 n_queued() const override { return n_queued_.load(); }
   [[nodiscard]] i64 n_queued_bytes() const override { return n_queued_bytes_.load(); }
 
+  [[nodiscard]] Written written() const override {
+    return {.n_results = n_written_[0].load(), .n_errors = n_written_[1].load()};
+  }
+
   void flush() override {
     std::unique_lock lock(mutex_);
     const i64 wanted = ++n_flushes_asked_;
@@ -184,8 +188,11 @@ class ThreadedLog final : public ResultsLog {
     }
     for (const auto& [is_error, record] : batch)
       journals_[is_error ? 1 : 0].add(record);
-    for (Journal& journal : journals_)
-      n_queued_.fetch_sub(journal.write_pending(error));
+    for (std::size_t i = 0; i < journals_.size(); ++i) {
+      const i64 n_lines = journals_[i].write_pending(error);
+      n_written_[i].fetch_add(n_lines);
+      n_queued_.fetch_sub(n_lines);
+    }
     if (!error.empty()) return;
     for (const auto& [is_error, record] : batch)
       n_queued_bytes_.fetch_sub(static_cast<i64>(record.size()));
@@ -200,6 +207,7 @@ class ThreadedLog final : public ResultsLog {
 
   std::array<Journal, 2> journals_;  // results, errors; only the thread touches them
   std::function<bool()> may_write_;
+  std::array<std::atomic<i64>, 2> n_written_{};
   std::atomic<i64> n_queued_{0};
   std::atomic<i64> n_queued_bytes_{0};
   mutable std::mutex mutex_;  // guards what follows

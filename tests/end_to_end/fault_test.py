@@ -101,6 +101,14 @@ class Faults(RunTest):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(run.answers(), self.expected())
 
+    def test_a_state_that_no_worker_can_load_leaves_no_count_to_chance(self):
+        model = self.tiny_model()
+        (model / "tokenizer.json").unlink()
+        run = self.run_job("unloadable", [{"prompt": "x"}] * 50, model=model, expect=5)
+        self.assertEqual(run.summary["ending"], "load_failed")
+        self.assertEqual([run.summary["counts"][key] for key in ("requests", "results", "errors", "unanswered")], [0] * 4)
+        self.assertEqual(run.summary["counts"]["this_run"]["waiting"], 0)
+
     def test_a_full_disk_stops_the_run_and_keeps_what_was_written(self):
         disk = self.scratch / "disk"
         disk.mkdir()
@@ -115,6 +123,8 @@ class Faults(RunTest):
         written = run.answers()  # every line is whole
         self.assertGreater(len(written), 0)
         self.assertLess(len(written), len(self.requests))
+        said = (self.scratch / "output-0.log").read_text()
+        self.assertIn(f": {len(written):,} answered", said)  # not what was only handed to the journal
 
         subprocess.run(["mount", "-o", "remount,size=64m", disk], check=True)
         done = self.call("resume", run.folder, "--workers", 2)

@@ -107,6 +107,7 @@ TEST(ResultsLog, AFullDiskStopsWritingAndLeavesWholeLines) {
     EXPECT_EQ(std::filesystem::file_size(dir / "results.jsonl"),
               static_cast<std::size_t>(100 * n_whole));
     EXPECT_EQ(log->n_queued(), 20 - n_whole);
+    EXPECT_EQ(log->written().n_results, n_whole);
 
     log->append(false, line);  // neither blocks nor writes
     EXPECT_THROW(log->flush(), SystemError);
@@ -127,6 +128,8 @@ TEST(ResultsLog, ADeviceWithoutSpaceIsToldByItsName) {
   EXPECT_THAT(log->failure(), HasSubstr("errors.jsonl: No space left on device"));
   EXPECT_EQ(test::read_file(dir / "results.jsonl"), "good\n");
   EXPECT_EQ(log->n_queued(), 1);
+  EXPECT_EQ(log->written().n_results, 1);
+  EXPECT_EQ(log->written().n_errors, 0);
   EXPECT_GE(log->n_queued_bytes(), 3);
 }
 

@@ -46,6 +46,9 @@ class MemoryResults final : public io::ResultsLog {
     ++(is_error ? errors : results)[std::move(record)];
   }
   [[nodiscard]] i64 n_queued() const override { return n_queued_now; }
+  [[nodiscard]] Written written() const override {
+    return {.n_results = sum(results), .n_errors = sum(errors)};
+  }
   void flush() override {}
   [[nodiscard]] std::string failure() const override { return failure_now; }
 
@@ -53,6 +56,14 @@ class MemoryResults final : public io::ResultsLog {
   std::map<std::string, i64> errors;
   i64 n_queued_now = 0;
   std::string failure_now;
+
+ private:
+  static i64 sum(const std::map<std::string, i64>& counts) {
+    i64 total = 0;
+    for (const auto& [record, n] : counts)
+      total += n;
+    return total;
+  }
 };
 
 /// A run folder that is nowhere.

@@ -33,6 +33,13 @@ class ResultsLog {
   [[nodiscard]] virtual i64 n_queued_bytes() const { return 0; }
   /// Waits until everything queued is written and fsynced. SystemError (failure()) when it cannot.
   virtual void flush() = 0;
+  /// Lines that stand in the files, appended by this log: where writing has failed these are all
+  /// there will ever be, however many were queued.
+  struct Written {
+    i64 n_results = 0;
+    i64 n_errors = 0;
+  };
+  [[nodiscard]] virtual Written written() const = 0;
   /// Empty while all is well; else why writing stopped ("results.jsonl: No space left on device").
   /// What was written before stays whole: the failed line was cut off again.
   [[nodiscard]] virtual std::string failure() const = 0;
