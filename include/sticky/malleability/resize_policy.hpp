@@ -37,8 +37,9 @@ struct Situation {
     State state = State::ready;
     i64 n_held = 0;
   };
-  /// A newcomer that came to nothing: its spawn failed, or it was lost, for whatever cause, before
-  /// it was ever ready. A worker that was ready and is lost is no failure: it is only missing.
+  /// A newcomer that came to nothing: its spawn failed, or it was lost before it was ever ready.
+  /// Not one that was told to leave or that its system took away, and not a worker that was ready:
+  /// those are only missing.
   struct Failure {
     std::string host;  ///< as asked for in Decision::grow, or where the worker was
     std::string reason;
