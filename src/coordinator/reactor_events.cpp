@@ -112,7 +112,7 @@ void Reactor::happens(HandedBack& e, Actions&) {
   }
   // It leaves of its own will: what it gave must not come straight back.
   if (!worker->is_told) worker->is_preempted = true;
-  if (worker->state == WorkerState::ready) begin_leaving(e.worker);
+  if (worker->state != WorkerState::leaving) begin_leaving(e.worker);
 }
 
 void Reactor::happens(WorkerBye& e, Actions& out) {
@@ -144,6 +144,7 @@ void Reactor::happens(JournalPressed& e, Actions&) {
 
 void Reactor::happens(HelpExpected& e, Actions&) {
   is_help_expected_ = e.is_expected;
+  was_help_expected_ = was_help_expected_ || e.is_expected;
 }
 
 void Reactor::happens(LeaveAsked& e, Actions& out) {

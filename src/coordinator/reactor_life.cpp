@@ -195,7 +195,9 @@ void Reactor::settle(Actions& out) {
     // Nobody holds anything: there is nothing to finish, so this is the last word.
     tell_all_to_leave(true, out);
   }
-  if (n_living_ > 0 || is_help_expected_ || (workers_.empty() && phase_ == Phase::running)) return;
+  if (n_living_ > 0 || is_help_expected_) return;
+  // Before the first has been heard of, unless all help that was to come did not.
+  if (phase_ == Phase::running && workers_.empty() && !was_help_expected_) return;
   if (phase_ == Phase::running) {
     are_all_lost_ = true;
     stop_reason_ = "no worker is left";

@@ -57,6 +57,17 @@ TEST_F(ReactorLifeTest, AFailureNamesTheCauseOfEachDeath) {
                           RecordFailure{{0}, {Cause::frozen, Cause::hung, Cause::device_failed}}));
 }
 
+TEST_F(ReactorLifeTest, ARunToWhichNoneOfTheExpectedHelpCameIsOver) {
+  Reactor reactor = make();
+  (void)tell(reactor, lines(0, 1));
+  (void)tell(reactor, HelpExpected{true});
+  EXPECT_EQ(reactor.phase(), Reactor::Phase::running);
+  (void)tell(reactor, HelpExpected{false});
+
+  EXPECT_EQ(reactor.phase(), Reactor::Phase::ended);
+  EXPECT_TRUE(reactor.are_all_lost());
+}
+
 TEST_F(ReactorLifeTest, NoMoreHostsThanAllowedLoadAtOnceAndTheNextFollows) {
   options_.max_readers = 1;
   Reactor reactor = make();

@@ -46,7 +46,7 @@ TimePoint ReactorWorld::clock() const {
 }
 
 void ReactorWorld::turn() {
-  now_ += any(0.001, 0.1);
+  now_ += any(0.001, plot_.longest_turn);
   if (!plot_.pauses_at.empty() && now_ >= plot_.pauses_at.front()) {
     plot_.pauses_at.erase(plot_.pauses_at.begin());
     paused_ += 60.0;
@@ -81,7 +81,9 @@ void ReactorWorld::obey(const Actions& actions) {
   const auto order = [&](const auto& action) {
     auto& line = workers_[static_cast<std::size_t>(action.worker.value - 1)].orders;
     const double earliest = line.empty() ? 0.0 : line.back().at;
-    line.push_back({std::max(earliest, now_ + any(0.0, chance(0.1) ? 1.0 : 0.02)), action});
+    line.push_back(
+        {std::max(earliest, now_ + any(0.0, plot_.longest_delay * (chance(0.1) ? 1.0 : 0.02))),
+         action});
   };
   for (const Action& action : actions) {
     if (const auto* welcome = std::get_if<SendWelcome>(&action)) order(*welcome);
@@ -139,7 +141,7 @@ void ReactorWorld::deliver(Worker& worker) {
 
 void ReactorWorld::say(Worker& worker, What what, double late) {
   const double earliest = worker.words.empty() ? 0.0 : worker.words.back().at;
-  const double takes = late + any(0.0, chance(0.1) ? 1.0 : 0.02);
+  const double takes = late + any(0.0, plot_.longest_delay * (chance(0.1) ? 1.0 : 0.02));
   worker.words.push_back({std::max(earliest, now_ + takes), std::move(what)});
 }
 

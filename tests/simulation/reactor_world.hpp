@@ -49,6 +49,8 @@ struct Plot {
   std::vector<double> pauses_at;  ///< the whole job is stopped for a minute
   bool has_pressure = false;
   double reading = 1.0;  ///< share of the turns in which lines come
+  double longest_turn = 0.1;
+  double longest_delay = 1.0;  ///< of one message in ten; the others take a fiftieth
 };
 
 /// Plays a plot with a reactor of its own and time that is only simulated, and has the referee look

@@ -50,7 +50,9 @@ void Referee::see(const HandedBack& event) {
   Worker& worker = workers_[event.worker.value];
   if (worker.is_gone) return;
   for (const InvocationId id : event.ids) {
-    if (worker.has.erase(id.value) > 0 && event.reason == Reason::taken_back) ++n_taken_back;
+    if (worker.has.erase(id.value) == 0) continue;
+    if (event.reason == Reason::taken_back) ++n_taken_back;
+    come_back(id.value);
   }
   if (event.reason == Reason::taken_back) {
     worker.is_asked_back = false;
@@ -110,8 +112,12 @@ void Referee::judge_one(i64 id, i64 attempt, i64 to, bool is_alone) {
     }
     EXPECT_TRUE(!is_suspect(id) || (is_alone && worker.has.empty())) << "a suspect in company";
     copied_.erase(id);
+    returned_.erase(id);
     if (sent_.insert(id).second) {
       EXPECT_GT(id, std::exchange(last_new_, id)) << "sent before what came before it";
+      const auto starved =
+          std::ranges::find_if_not(returned_, [&](i64 one) { return is_suspect(one); });
+      EXPECT_TRUE(starved == returned_.end()) << "new work is sent before what came back";
     }
   } else {
     ++n_copies;
@@ -151,6 +157,7 @@ void Referee::do_one(const RecordFailure& action) {
   EXPECT_GE(static_cast<i64>(action.deaths.size()), options_.attempts);
   EXPECT_TRUE(holders(id).empty()) << "given up while it runs";
   EXPECT_TRUE(ended_.insert(id).second) << "recorded twice: " << id;
+  returned_.erase(id);
   ++n_failures;
 }
 
@@ -166,8 +173,13 @@ void Referee::do_one(const DropWorker& action) {
       deaths_[id].push_back(action.cause);
   }
   ++(is_planned ? n_planned : n_deaths);
-  worker.has.clear();
   worker.is_gone = true;
+  for (const i64 id : std::exchange(worker.has, {}))
+    come_back(id);
+}
+
+void Referee::come_back(i64 id) {
+  if (!is_recorded(id) && holders(id).empty()) returned_.insert(id);
 }
 
 void Referee::judge_idleness(const Reactor& reactor) {

@@ -58,6 +58,7 @@ class Referee {
   void do_one(const coordinator::RecordFailure& action);
   void do_one(const coordinator::DropWorker& action);
   void judge_one(i64 id, i64 attempt, i64 to, bool is_alone);
+  void come_back(i64 id);
   [[nodiscard]] bool is_suspect(i64 id) const;
   [[nodiscard]] std::vector<i64> holders(i64 id) const;
   [[nodiscard]] i64 n_readers() const;
@@ -70,6 +71,7 @@ class Referee {
   std::set<i64> sent_;  // ever
   i64 last_new_ = -1;   // the last id that was sent for the first time
   std::set<i64> copied_;
+  std::set<i64> returned_;  // wait, and were sent before
   std::set<i64> expected_;  // ids whose results the last event brought and that must be recorded
   bool is_pressed_ = false;
 };

@@ -363,6 +363,7 @@ class Reactor {
   bool is_journal_pressed_ = false;
   bool are_all_lost_ = false;
   bool is_help_expected_ = false;
+  bool was_help_expected_ = false;
 
   IdTable<Invocation> invocations_;  // all that are read and not recorded
   std::map<InvocationId, Seat> copies_;
