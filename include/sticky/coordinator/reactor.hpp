@@ -4,175 +4,17 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "sticky/base/clock.hpp"
 #include "sticky/base/ids.hpp"
+#include "sticky/coordinator/actions.hpp"
+#include "sticky/coordinator/events.hpp"
 #include "sticky/coordinator/id_table.hpp"
 #include "sticky/coordinator/options.hpp"
 #include "sticky/coordinator/pace.hpp"
-#include "sticky/protocol/message.hpp"
 
 namespace sticky::coordinator {
-
-// What can happen. Each comes from exactly one place: the transport, the processes of this host,
-// the reader, the journal, the user or the clock.
-
-/// A peer of the launch that has not said Hello yet.
-struct WorkerExpected {
-  WorkerId worker;
-};
-struct WorkerJoined {  ///< Hello
-  WorkerId worker;
-  std::string host = {};  ///< empty: unknown, and no other's
-};
-struct WorkerReady {  ///< StateReady
-  WorkerId worker;
-  i64 slots = 0;  ///< invocations it can hold at once, a batch in hand included
-  std::string arithmetic = {};
-};
-struct WorkerFailed {  ///< StateFailed
-  WorkerId worker;
-  std::string reason;
-};
-struct HeartbeatArrived {
-  WorkerId worker;
-  i64 n_steps = 0;
-};
-struct ResultsArrived {
-  WorkerId worker;
-  std::vector<protocol::Result> results;
-};
-struct HandedBack {
-  WorkerId worker;
-  std::vector<InvocationId> ids;
-  protocol::HandBack::Reason reason = protocol::HandBack::Reason::leaving;
-};
-struct WorkerBye {
-  WorkerId worker;
-  std::string reason;
-};
-/// The link broke, the process ended, or its bytes made no sense.
-struct WorkerGone {
-  WorkerId worker;
-  std::string reason;
-};
-struct InputRead {
-  struct Line {
-    InvocationId id;
-    i64 n_bytes = 0;  ///< kept in memory until it is recorded
-  };
-  std::vector<Line> lines;
-};
-struct InputEnded {};
-/// Whether results wait in too long a queue to be written. While they do nothing is dispatched.
-struct JournalPressed {
-  bool is_pressed = false;
-};
-/// Whether workers may still come that nobody has heard of yet: then a run without any goes on.
-struct HelpExpected {
-  bool is_expected = false;
-};
-/// One worker shall go, the others stay.
-struct LeaveAsked {
-  WorkerId worker;
-  bool at_once = false;  ///< hand back instead of finishing what runs
-};
-struct StopAsked {
-  std::string reason;
-  bool at_once = false;  ///< hand back instead of finishing what runs
-};
-/// At least ten times a second.
-struct Tick {};
-
-using What = std::variant<WorkerExpected,
-                          WorkerJoined,
-                          WorkerReady,
-                          WorkerFailed,
-                          HeartbeatArrived,
-                          ResultsArrived,
-                          HandedBack,
-                          WorkerBye,
-                          WorkerGone,
-                          InputRead,
-                          InputEnded,
-                          JournalPressed,
-                          HelpExpected,
-                          LeaveAsked,
-                          StopAsked,
-                          Tick>;
-
-// What the shell must then do, in this order. The reactor itself only decides.
-
-struct SendWelcome {
-  WorkerId worker;
-  bool operator==(const SendWelcome&) const = default;
-};
-struct SendWork {
-  struct One {
-    InvocationId id;
-    i64 attempt = 1;
-    bool operator==(const One&) const = default;
-  };
-  WorkerId worker;
-  std::vector<One> invocations;
-  bool operator==(const SendWork&) const = default;
-};
-/// It shall give back which of these it has not started. It holds them until it does.
-struct SendTakeBack {
-  WorkerId worker;
-  std::vector<InvocationId> ids;
-  bool operator==(const SendTakeBack&) const = default;
-};
-struct SendLeave {
-  WorkerId worker;
-  bool now = false;
-  bool operator==(const SendLeave&) const = default;
-};
-/// These answers count, and no other of the same requests ever will.
-struct Record {
-  WorkerId worker;
-  std::vector<protocol::Result> results;
-  bool operator==(const Record&) const = default;
-};
-/// Why a worker is gone. The first two are planned and cost the invocations that it held no
-/// attempt.
-enum class Cause {
-  left,           ///< it was told to
-  preempted,      ///< its system took it away, and it could say so
-  died,           ///< its process or its link is gone
-  frozen,         ///< no heartbeat in time
-  hung,           ///< heartbeats, but no step of the engine while work is held
-  load_failed,    ///< it could not create its state
-  load_too_long,  ///< its state was not ready in time
-  device_failed,  ///< it lost its device
-  never_joined,   ///< it never said Hello
-  stayed,         ///< it was told to leave and did not
-  confused,       ///< it sent what makes no sense
-};
-[[nodiscard]] const char* name_of(Cause cause);
-[[nodiscard]] constexpr bool is_planned(Cause cause) {
-  return cause == Cause::left || cause == Cause::preempted;
-}
-/// The request was in flight in too many deaths: it is recorded as failed.
-struct RecordFailure {
-  InvocationId id;
-  std::vector<Cause> deaths;  ///< of the workers that held it, in order
-  bool operator==(const RecordFailure&) const = default;
-};
-/// Forget the worker; unless it said goodbye, make sure that its process is dead.
-struct DropWorker {
-  WorkerId worker;
-  Cause cause = Cause::left;
-  std::string reason;
-  i64 n_returned = 0;  ///< invocations that it held
-  bool has_said_bye = false;
-  bool operator==(const DropWorker&) const = default;
-};
-using Action =
-    std::variant<SendWelcome, SendWork, SendTakeBack, SendLeave, Record, RecordFailure, DropWorker>;
-using Actions = std::vector<Action>;
 
 /// Decides who runs what, who is lost, and when the run is over. Pure: no MPI, no files, no clock,
 /// no threads; the same events give the same actions. `now` of an event never goes back.
