@@ -13,9 +13,9 @@
 namespace sticky::comm {
 
 /// MPI_Comm_spawn of single processes over MPI_COMM_SELF, on a thread of its own, so that each
-/// newcomer can leave alone and dispatch goes on meanwhile (needs MPI_THREAD_MULTIPLE). A spawn
-/// that takes longer than the limit may never return: from then on nothing is spawned any more, and
-/// the thread is left to the end of the process.
+/// newcomer can leave alone and dispatch goes on meanwhile (needs MPI_THREAD_MULTIPLE). A spawn that
+/// takes longer than the limit has failed: its thread is left to the end of the process, and another
+/// one does the next orders. After the third nothing is spawned any more.
 ///
 /// Open MPI 4.1 ends no job whose spawn found too few slots, so slots are counted beforehand
 /// (`n_free_slots`; negative: they do not matter, because oversubscription is allowed).
@@ -26,15 +26,18 @@ class MpiSpawner final : public protocol::Spawner {
   ~MpiSpawner() override;
 
   [[nodiscard]] std::string why_not() const override;
+  void set_timeout(Duration timeout) override;
   void start(protocol::SpawnOrder order) override;
   [[nodiscard]] std::vector<protocol::Spawned> ended() override;
   void free_slot_of(protocol::PeerId peer) override;
+  [[nodiscard]] i64 n_free_slots() const override;
   [[nodiscard]] i64 n_pending() const override;
 
  private:
-  // Shared with the thread, which may outlive the spawner by the length of a stuck spawn.
+  // Shared with the threads, for one may be stuck in a spawn when the spawner goes.
   struct Shared;
-  static void work(const std::shared_ptr<Shared>& shared);
+  static void work(const std::shared_ptr<Shared>& shared, i64 number);
+  void give_up_stuck();
 
   std::shared_ptr<Shared> shared_;
   std::thread thread_;

@@ -234,7 +234,7 @@ std::vector<Row> resize() {
       {"resize.max_workers", integer(1, 1e6, "auto"), STICKY_FIELD(resize.max_workers),
        "The run never has more workers, those that are leaving included; `auto`: no limit."},
       {"resize.spawn_timeout", duration(1.0, kDay), STICKY_FIELD(resize.spawn_timeout_seconds),
-       "A spawn that takes longer is given up, and with it all spawning of this run."},
+       "A spawn that takes longer has failed; after the third such one the run starts no more."},
       {"resize.join", choice({"auto", "spawn"}, {"connect"}), STICKY_FIELD(resize.join),
        "How newcomers get in: `MPI_Comm_spawn`, by either name so far."},
   };

@@ -48,11 +48,16 @@ Coordinator::Coordinator(const Options& options,
       start_(surroundings.clock.now()),
       now_(start_),
       next_tick_(start_ + kTick),
-      reactor_(options, start_) {
+      next_decision_(start_),
+      reactor_(options, start_),
+      workforce_(around_.doors, static_cast<i64>(around_.transport.peers().size())) {
   counts_.n_results_before = texts_.n_results_before;
   counts_.n_errors_before = texts_.n_errors_before;
-  for (const PeerId peer : around_.transport.peers())
+  for (const PeerId peer : around_.transport.peers()) {
+    workforce_.add_initial(worker_of(peer), now_);
     tell(WorkerExpected{worker_of(peer)});
+  }
+  mind_workforce();
 }
 
 bool Coordinator::turn(Duration patience) {
@@ -120,10 +125,13 @@ void Coordinator::warn_of_other_model(const io::InputLine& line) {
 }
 
 void Coordinator::listen(Duration patience) {
-  for (protocol::Incoming& incoming : around_.transport.poll(patience)) {
+  std::vector<protocol::Incoming> arrived = around_.transport.poll(patience);
+  // A newcomer's Hello may be here already, but its place must be known first.
+  if (!arrived.empty()) welcome_newcomers();
+  for (protocol::Incoming& incoming : arrived) {
     now_ = std::max(now_, around_.clock.now());
-    if (auto* arrived = std::get_if<protocol::Arrived>(&incoming)) {
-      hear(arrived->from, arrived->message);
+    if (auto* message = std::get_if<protocol::Arrived>(&incoming)) {
+      hear(message->from, message->message);
     } else {
       auto& lost = std::get<protocol::PeerLost>(incoming);
       tell(WorkerGone{worker_of(lost.peer), std::move(lost.reason)});
@@ -140,9 +148,11 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         who.status.pid = m.pid;
                         who.status.description = std::move(m.device);
                         who.is_watched = around_.processes.watch(from, who.process);
+                        workforce_.note_host(worker, who.status.host);
                         tell(WorkerJoined{worker, who.status.host});
                       },
                       [&](protocol::StateReady& m) {
+                        known(worker).ready_since = now_;
                         WorkerStatus& status = known(worker).status;
                         status.slots = m.slots;
                         status.load_seconds = m.load_seconds;
@@ -151,6 +161,8 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         log::info("worker {} is ready after {:.1f} s: {}, {} slots, {}",
                                   worker.value, m.load_seconds, status.description, m.slots,
                                   status.arithmetic);
+                        workforce_.note_ready(worker, now_);
+                        next_decision_ = now_;
                         tell(WorkerReady{worker, m.slots, status.arithmetic});
                       },
                       [&](protocol::StateFailed& m) {
@@ -181,10 +193,7 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
 // What is looked at ten times a second.
 void Coordinator::look_around() {
   next_tick_ = now_ + kTick;
-  for (const PeerId peer : around_.processes.ended()) {
-    known(worker_of(peer)).has_ended = true;
-    tell(WorkerGone{worker_of(peer), "its process has ended"});
-  }
+  look_for_the_ended();
   switch (around_.stop_wish()) {
     case StopWish::none:
       break;
@@ -195,6 +204,21 @@ void Coordinator::look_around() {
       tell(StopAsked{"asked to stop at once", true});
       break;
   }
+  mind_journal();
+  tell(Tick{});
+  mind_workforce();
+  let_go();
+}
+
+void Coordinator::look_for_the_ended() {
+  for (const PeerId peer : around_.processes.ended()) {
+    known(worker_of(peer)).has_ended = true;
+    tell(WorkerGone{worker_of(peer), "its process has ended"});
+    workforce_.note_ended(worker_of(peer), now_);
+  }
+}
+
+void Coordinator::mind_journal() {
   const i64 n_queued = around_.results.n_queued();
   const i64 n_bytes = around_.results.n_queued_bytes();
   const bool is_high = n_queued > kJournalHigh || n_bytes > kJournalHighBytes;
@@ -209,7 +233,6 @@ void Coordinator::look_around() {
       tell(StopAsked{journal_failure_, true});
     }
   }
-  tell(Tick{});
 }
 
 void Coordinator::lose_lock() {

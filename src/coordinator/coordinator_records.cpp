@@ -157,14 +157,22 @@ void Coordinator::act_on(RecordFailure& action) {
 
 void Coordinator::act_on(DropWorker& action) {
   Known& who = known(action.worker);
-  if (action.has_said_bye) {
+  const bool is_left = action.has_said_bye;
+  workforce_.note_gone(action.worker,
+                       is_left                              ? Workforce::Fate::left
+                       : action.cause == Cause::load_failed ? Workforce::Fate::failed_to_load
+                                                            : Workforce::Fate::lost,
+                       action.reason, now_);
+  next_decision_ = now_;
+  if (!who.is_watched) workforce_.note_ended(action.worker, now_);  // as far as can be known
+  if (is_left) {
     who.has_left = true;
     log::info("worker {} has left ({}): {}", action.worker.value,
               coordinator::name_of(action.cause), action.reason);
     // It leaves alone: from now on the world is not complete, so nobody may finalize.
     if (reactor_.phase() == Reactor::Phase::running) {
       has_anyone_left_early_ = true;
-      around_.transport.send({action.worker.value}, protocol::Farewell{false});
+      leavers_.push_back({action.worker});
     }
     return;
   }
@@ -173,7 +181,6 @@ void Coordinator::act_on(DropWorker& action) {
   log::warning("worker {} is lost ({}): {}; {} invocations go back to the queue",
                action.worker.value, coordinator::name_of(action.cause), action.reason,
                action.n_returned);
-  around_.processes.unwatch({action.worker.value});
   around_.transport.forget({action.worker.value});
   if (who.process.pid > 0) fence(who.process);
 }
@@ -206,7 +213,8 @@ Progress Coordinator::progress() const {
                     .prompt_tokens = prompt_tokens_,
                     .completion_tokens = completion_tokens_,
                     .workers = {},
-                    .losses = losses_};
+                    .losses = losses_,
+                    .resize = workforce_.status()};
   progress.counts.n_waiting = reactor_.n_waiting();
   progress.counts.n_held = reactor_.n_held();
   for (const Known& who : workers_) {

@@ -27,7 +27,8 @@ Json to_json(const WorkerStatus& worker) {
                        {"errors", worker.n_errors},
                        {"prompt_tokens", worker.prompt_tokens},
                        {"completion_tokens", worker.completion_tokens},
-                       {"load_seconds", worker.load_seconds}});
+                       {"load_seconds", worker.load_seconds},
+                       {"joined_seconds", worker.joined_seconds}});
 }
 
 Json to_json(const Loss& loss) {
@@ -70,7 +71,8 @@ Json to_json(const Progress& progress) {
                        {"completion_tokens", progress.completion_tokens},
                        {"rates", rates_of(progress)},
                        {"workers", std::move(workers)},
-                       {"losses", std::move(losses)}});
+                       {"losses", std::move(losses)},
+                       {"resize", malleability::to_json(progress.resize)}});
 }
 
 }  // namespace sticky::coordinator

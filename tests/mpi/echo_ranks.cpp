@@ -1,18 +1,25 @@
 // A run without a model: rank 0 coordinates, the others echo. Prints what it came to as lines
 // "key value", for the scripts beside it. One rank: both, in one process.
-//   echo_ranks N_REQUESTS PAYLOAD_BYTES STEP_MILLISECONDS [SLOTS [ORPHAN_SECONDS]]
+//   echo_ranks KEY=VALUE…    the keys and what they mean: struct Job
+// With orders=DIR workers may come and go: DIR/orders is obeyed, lost workers are replaced, and
+// what is spawned runs this program with the same arguments.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
+#include "sticky/base/error.hpp"
 #include "sticky/comm/in_process_transport.hpp"
 #include "sticky/comm/local_processes.hpp"
 #include "sticky/comm/mpi_session.hpp"
 #include "sticky/coordinator/coordinator_loop.hpp"
+#include "sticky/malleability/orders.hpp"
 #include "sticky/worker/worker_loop.hpp"
 #include "tests/support/echo_service.hpp"
 #include "tests/support/memory_run.hpp"
@@ -25,38 +32,94 @@ struct Job {
   i64 n_bytes = 0;
   Duration step_time{};
   i64 slots = 64;
+  i64 n_per_step = 0;  // answers a step; 0: half of the slots
   double orphan_seconds = 120.0;
+  double hang_seconds = 60.0;
+  i64 min_workers = 1;
+  i64 hangs_at = -1;       // the request at which the engine of the first one to get it hangs
+  i64 dies_at = -1;        // the request that kills whoever works on it
+  std::string orders_dir;  // a folder whose orders are obeyed; empty: none are
 };
 
-coordinator::RunOutcome coordinate(const Job& job, protocol::Transport& transport) {
-  const auto processes = comm::make_local_processes();
-  test::MemoryResults results;
-  test::MemoryFolder folder;
-  const SteadyClock clock;
-  worker::Options worker_options;
-  worker_options.orphan_timeout_seconds = job.orphan_seconds;
-  const auto begin = std::chrono::steady_clock::now();
-  i64 n_reported = -1;
-  const auto outcome = coordinator::run_coordinator(
-      {},
-      {.input = std::make_unique<test::CountedInput>(job.n_requests, job.n_bytes),
-       .done = nullptr,
-       .worker_options_json = to_json(worker_options).dump(),
-       .state_name = "echo"},
-      {.transport = transport,
-       .processes = *processes,
-       .results = results,
-       .folder = folder,
-       .clock = clock,
-       .stop_wish = [] { return coordinator::StopWish::none; },
-       .on_progress =
-           [&](const coordinator::Progress& progress) {
-             if (progress.counts.n_results == std::exchange(n_reported, progress.counts.n_results))
-               return;
-             fmt::print("progress {}\n", progress.counts.n_results);
-             std::fflush(stdout);
-           }});
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+Job job_of(int argc, char** argv) {
+  Job job;
+  for (int k = 1; k < argc; ++k) {
+    const std::string_view word(argv[k]);
+    const auto equals = word.find('=');
+    const std::string_view key = word.substr(0, equals);
+    const std::string value(word.substr(std::min(word.size(), equals + 1)));
+    if (key == "requests")
+      job.n_requests = std::atoll(value.c_str());
+    else if (key == "bytes")
+      job.n_bytes = std::atoll(value.c_str());
+    else if (key == "step_ms")
+      job.step_time = std::chrono::milliseconds(std::atoll(value.c_str()));
+    else if (key == "slots")
+      job.slots = std::atoll(value.c_str());
+    else if (key == "per_step")
+      job.n_per_step = std::atoll(value.c_str());
+    else if (key == "orphan_s")
+      job.orphan_seconds = std::atof(value.c_str());
+    else if (key == "hang_s")
+      job.hang_seconds = std::atof(value.c_str());
+    else if (key == "min_workers")
+      job.min_workers = std::atoll(value.c_str());
+    else if (key == "hangs_at")
+      job.hangs_at = std::atoll(value.c_str());
+    else if (key == "dies_at")
+      job.dies_at = std::atoll(value.c_str());
+    else if (key == "orders")
+      job.orders_dir = value;
+    else
+      fail<ConfigError>("no such argument: {}", word);
+  }
+  return job;
+}
+
+// Knows the longest time between two answers.
+class TimedResults final : public test::MemoryResults {
+ public:
+  void append(bool is_error, std::string record) override {
+    const auto now = std::chrono::steady_clock::now();
+    if (n_++ > 0) longest_gap_ = std::max(longest_gap_, now - last_);
+    last_ = now;
+    MemoryResults::append(is_error, std::move(record));
+  }
+  [[nodiscard]] double longest_gap_ms() const {
+    return std::chrono::duration<double, std::milli>(longest_gap_).count();
+  }
+
+ private:
+  i64 n_ = 0;
+  std::chrono::steady_clock::time_point last_;
+  std::chrono::steady_clock::duration longest_gap_{};
+};
+
+// Says how far the run is, when that has changed.
+class Reporter {
+ public:
+  void see(const coordinator::Progress& progress) {
+    i64 n_ready = 0;
+    for (const coordinator::WorkerStatus& worker : progress.workers) {
+      n_ready += worker.state == "ready" ? 1 : 0;
+      if (worker.pid > 0 && pids_.insert(worker.pid).second)
+        fmt::print("pid {} {}\n", worker.worker.value, worker.pid);
+    }
+    if (n_ready != std::exchange(n_ready_, n_ready)) fmt::print("ready {}\n", n_ready);
+    if (progress.counts.n_results != std::exchange(n_results_, progress.counts.n_results))
+      fmt::print("progress {}\n", progress.counts.n_results);
+    std::fflush(stdout);
+  }
+
+ private:
+  i64 n_ready_ = -1;
+  i64 n_results_ = -1;
+  std::set<i64> pids_;
+};
+
+void print_outcome(const Job& job,
+                   const coordinator::RunOutcome& outcome,
+                   const TimedResults& results) {
   const test::CountedInput expected(job.n_requests, job.n_bytes);
   i64 n_right = 0, n_twice = 0;
   for (i64 id = 0; id < job.n_requests; ++id) {
@@ -70,10 +133,55 @@ coordinator::RunOutcome coordinate(const Job& job, protocol::Transport& transpor
              outcome.last.losses.size(), outcome.may_finalize ? 1 : 0);
   for (const coordinator::Loss& loss : outcome.last.losses)
     fmt::print("cause {} {:.1f}\n", loss.cause, loss.at_seconds);
+  fmt::print("workers {}\ngap_ms {:.0f}\n", outcome.last.workers.size(), results.longest_gap_ms());
+}
+
+coordinator::RunOutcome coordinate(const Job& job,
+                                   protocol::Transport& transport,
+                                   protocol::Spawner* spawner) {
+  const auto processes = comm::make_local_processes();
+  TimedResults results;
+  test::MemoryFolder folder;
+  const SteadyClock clock;
+  worker::Options worker_options;
+  worker_options.orphan_timeout_seconds = job.orphan_seconds;
+  std::optional<malleability::OrderBox> orders;
+  coordinator::Doors doors;
+  if (!job.orders_dir.empty()) {
+    orders.emplace(job.orders_dir);
+    doors = {.spawner = spawner,
+             .limits = {.min_workers = job.min_workers},
+             .take_orders = [&] { return orders->take(); },
+             .here = comm::this_process().host};
+  }
+  Reporter reporter;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outcome = coordinator::run_coordinator(
+      {.hang_seconds = job.hang_seconds},
+      {.input = std::make_unique<test::CountedInput>(job.n_requests, job.n_bytes),
+       .done = nullptr,
+       .worker_options_json = to_json(worker_options).dump(),
+       .state_name = "echo"},
+      {.transport = transport,
+       .processes = *processes,
+       .results = results,
+       .folder = folder,
+       .clock = clock,
+       .doors = std::move(doors),
+       .stop_wish = [] { return coordinator::StopWish::none; },
+       .on_progress = [&](const coordinator::Progress& progress) { reporter.see(progress); }});
+  print_outcome(job, outcome, results);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   fmt::print("seconds {:.3f}\nrate {:.0f}\n", took.count(),
              static_cast<double>(job.n_requests) / took.count());
   std::fflush(stdout);
   return outcome;
+}
+
+void make_trouble(const Job& job, const protocol::Invocation& invocation) {
+  if (invocation.id.value == job.dies_at) ::_exit(9);
+  while (invocation.id.value == job.hangs_at && invocation.attempt == 1)
+    std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
 worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
@@ -86,7 +194,12 @@ worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
        .make_service =
            [&](const worker::Options&, WorkerId) {
              return std::make_unique<test::EchoService>(test::EchoService::Shape{
-                 .slots = job.slots, .n_per_step = job.slots / 2, .step_time = job.step_time});
+                 .slots = job.slots,
+                 .n_per_step = job.n_per_step > 0 ? job.n_per_step : job.slots / 2,
+                 .step_time = job.step_time,
+                 .before_answer = [&](const protocol::Invocation& one) {
+                   make_trouble(job, one);
+                 }});
            },
        .self = comm::this_process(),
        .device = "none",
@@ -101,28 +214,30 @@ worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
 int run_alone(const Job& job) {
   auto links = comm::make_in_process_links(1);
   std::thread worker([&] { (void)work(job, *links.workers[0]); });
-  const int exit_code = coordinate(job, *links.coordinator).exit_code;
+  const int exit_code = coordinate(job, *links.coordinator, nullptr).exit_code;
   worker.join();
   return exit_code;
 }
 
-int run(const Job& job, int* argc, char*** argv) {
-  comm::MpiSession session(argc, argv);
+int run(int argc, char** argv) {
+  const Job job = job_of(argc, argv);
+  comm::MpiSession session(&argc, &argv);
   int exit_code = 0;
   bool may_finalize = true;
-  if (session.size() == 1) {
+  const bool is_worker = session.is_spawned() || session.rank() > 0;
+  if (!session.is_spawned()) fmt::print("pid {} {}\n", session.rank(), ::getpid());
+  std::fflush(stdout);
+  if (is_worker) {
+    may_finalize = work(job, *session.open_worker()).may_finalize;
+  } else if (session.size() == 1 && job.orders_dir.empty()) {
     exit_code = run_alone(job);
   } else {
-    fmt::print("pid {} {}\n", session.rank(), ::getpid());
-    std::fflush(stdout);
-    if (session.rank() == 0) {
-      const auto hub = session.open_hub({});
-      const auto outcome = coordinate(job, *hub.transport);
-      exit_code = outcome.exit_code;
-      may_finalize = outcome.may_finalize;
-    } else {
-      may_finalize = work(job, *session.open_worker()).may_finalize;
-    }
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const auto hub =
+        session.open_hub({.program = argv[0], .arguments = [&](const auto&) { return arguments; }});
+    const auto outcome = coordinate(job, *hub.transport, hub.spawner.get());
+    exit_code = outcome.exit_code;
+    may_finalize = outcome.may_finalize;
   }
   session.finish(may_finalize, exit_code);
   return exit_code;
@@ -132,11 +247,10 @@ int run(const Job& job, int* argc, char*** argv) {
 }  // namespace sticky
 
 int main(int argc, char** argv) {
-  if (argc < 4) return 1;
-  sticky::Job job{.n_requests = std::atoll(argv[1]),
-                  .n_bytes = std::atoll(argv[2]),
-                  .step_time = std::chrono::milliseconds(std::atoll(argv[3]))};
-  if (argc > 4) job.slots = std::atoll(argv[4]);
-  if (argc > 5) job.orphan_seconds = std::atof(argv[5]);
-  return sticky::run(job, &argc, &argv);
+  try {
+    return sticky::run(argc, argv);
+  } catch (const sticky::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
 }

@@ -60,8 +60,8 @@ all_came_once() { # N
   expect ending complete
 }
 
-clean_run() { # N_RANKS ARGUMENTS…
-  launch "$@"
+clean_run() { # N_RANKS N_REQUESTS ARGUMENTS…
+  launch "$1" "requests=$2" "${@:3}"
   wait $mpirun || fail "mpirun returned $?"
   all_came_once "$2"
   expect losses 0
@@ -70,7 +70,7 @@ clean_run() { # N_RANKS ARGUMENTS…
 }
 
 lose_one() { # SIGNAL CAUSE LIMIT_SECONDS
-  launch 3 2000 200 20 16
+  launch 3 requests=2000 bytes=200 step_ms=20 slots=16
   await has_progress
   await has_pid 1
   local victim
@@ -86,7 +86,7 @@ lose_one() { # SIGNAL CAUSE LIMIT_SECONDS
 }
 
 lose_all() {
-  launch 3 5000 200 50 16
+  launch 3 requests=5000 bytes=200 step_ms=50 slots=16
   await has_progress
   kill -KILL $(sed -n 's/^pid [12] //p' "$out")
   wait $mpirun
@@ -99,7 +99,7 @@ lose_all() {
 
 # Workers whose coordinator is gone end by themselves, and mpirun with them.
 lose_coordinator() {
-  launch 3 5000 200 50 16 3
+  launch 3 requests=5000 bytes=200 step_ms=50 slots=16 orphan_s=3
   await has_progress
   kill -KILL "$(sed -n 's/^pid 0 //p' "$out")"
   await nothing_left
@@ -109,7 +109,7 @@ lose_coordinator() {
 
 # Everything stands still for longer than any heartbeat may be late: nobody is lost for that.
 pause_all() {
-  launch 3 1500 200 20 16
+  launch 3 requests=1500 bytes=200 step_ms=20 slots=16
   await has_progress
   kill -STOP $(sed -n 's/^pid [0-9]* //p' "$out")
   sleep 7
@@ -120,11 +120,11 @@ pause_all() {
 }
 
 case $case_name in
-  one_rank) clean_run 1 3000 100 0 ;;
-  two_ranks) clean_run 2 3000 100 0 ;;
-  three_ranks) clean_run 3 20000 1000 0 ;;
-  large_messages) clean_run 3 12 5000000 0 4 ;;
-  no_input) clean_run 3 0 0 0 ;;
+  one_rank) clean_run 1 3000 bytes=100 ;;
+  two_ranks) clean_run 2 3000 bytes=100 ;;
+  three_ranks) clean_run 3 20000 bytes=1000 ;;
+  large_messages) clean_run 3 12 bytes=5000000 slots=4 ;;
+  no_input) clean_run 3 0 ;;
   killed_worker) lose_one KILL died ;;
   frozen_worker) lose_one STOP frozen ;;
   all_workers_killed) lose_all ;;

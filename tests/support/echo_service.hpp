@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,6 +23,7 @@ class EchoService final : public worker::Service {
     i64 slots = 64;
     i64 n_per_step = 32;
     Duration step_time{};
+    std::function<void(const protocol::Invocation&)> before_answer = nullptr;
   };
   explicit EchoService(const Shape& shape) : shape_(shape) {}
 
@@ -38,6 +40,7 @@ class EchoService final : public worker::Service {
     if (shape_.step_time > Duration{}) std::this_thread::sleep_for(shape_.step_time);
     while (!held_.empty() && static_cast<i64>(results.size()) < shape_.n_per_step) {
       const protocol::Invocation& next = held_.front();
+      if (shape_.before_answer) shape_.before_answer(next);
       results.push_back({.id = next.id,
                          .is_error = false,
                          .record = std::to_string(next.id.value) + " " + next.payload,

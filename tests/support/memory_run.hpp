@@ -40,7 +40,7 @@ class CountedInput final : public io::InputReader {
 };
 
 /// Keeps how often each record came.
-class MemoryResults final : public io::ResultsLog {
+class MemoryResults : public io::ResultsLog {
  public:
   void append(bool is_error, std::string record) override {
     ++(is_error ? errors : results)[std::move(record)];

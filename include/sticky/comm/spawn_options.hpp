@@ -12,7 +12,6 @@ namespace sticky::comm {
 struct SpawnOptions {
   std::string program;
   std::function<std::vector<std::string>(const protocol::SpawnOrder&)> arguments;
-  double timeout_seconds = 30.0;  ///< after which spawning is given up for good
 };
 
 }  // namespace sticky::comm

@@ -51,6 +51,7 @@ class Coordinator {
     bool is_watched = false;
     bool has_left = false;
     bool has_ended = false;  // after it left
+    TimePoint ready_since;
   };
 
   bool read_input();
@@ -60,6 +61,12 @@ class Coordinator {
   void listen(Duration patience);
   void hear(protocol::PeerId from, protocol::Message& message);
   void look_around();
+  void look_for_the_ended();
+  void mind_journal();
+  void welcome_newcomers();
+  void mind_workforce();
+  void let_go();
+  [[nodiscard]] malleability::Situation situation() const;
   void tell(What what);
   void act(Actions actions);
   void act_on(SendWelcome& action);
@@ -84,7 +91,15 @@ class Coordinator {
   TimePoint start_;
   TimePoint now_;
   TimePoint next_tick_;
+  TimePoint next_decision_;
   Reactor reactor_;
+  Workforce workforce_;
+  bool is_help_expected_ = false;
+  struct Leaver {
+    WorkerId worker;
+    bool is_told = false;  // its farewell was sent
+  };
+  std::vector<Leaver> leavers_;
   IdTable<std::string> kept_;   // every unrecorded invocation, encoded
   ProgressTable progress_;      // of those among them that a worker handed back
   std::vector<Known> workers_;  // by WorkerId

@@ -8,6 +8,7 @@
 #include "sticky/base/clock.hpp"
 #include "sticky/coordinator/options.hpp"
 #include "sticky/coordinator/progress.hpp"
+#include "sticky/coordinator/workforce.hpp"
 #include "sticky/io/input_reader.hpp"
 #include "sticky/io/results_log.hpp"
 #include "sticky/io/resume.hpp"
@@ -31,6 +32,7 @@ struct Surroundings {
   io::ResultsLog& results;
   io::RunFolder& folder;
   const Clock& clock;
+  Doors doors = {};
   /// Asked at every turn.
   std::function<StopWish()> stop_wish = [] { return StopWish::none; };
   /// Called about twice a second.

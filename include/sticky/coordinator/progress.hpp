@@ -6,6 +6,7 @@
 #include "sticky/base/ids.hpp"
 #include "sticky/base/json.hpp"
 #include "sticky/base/types.hpp"
+#include "sticky/malleability/resize_status.hpp"
 
 namespace sticky::coordinator {
 
@@ -24,6 +25,7 @@ struct WorkerStatus {
   i64 prompt_tokens = 0;
   i64 completion_tokens = 0;
   double load_seconds = 0.0;
+  double joined_seconds = 0.0;  ///< since the start of the run, when it was first heard of
 };
 
 /// A worker that is gone before its time.
@@ -61,6 +63,7 @@ struct Progress {
   i64 completion_tokens = 0;
   std::vector<WorkerStatus> workers;
   std::vector<Loss> losses;
+  malleability::ResizeStatus resize;
 };
 
 /// What status.json holds.

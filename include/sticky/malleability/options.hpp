@@ -10,8 +10,7 @@ struct Options {
   std::string watch = "off";  ///< off | hostfile:FILE: where idle hosts are listed
   i64 min_workers = 1;
   i64 max_workers = 0;  ///< 0: no limit
-  double spawn_timeout_seconds =
-      30.0;                   ///< a spawn that takes longer is given up, and with it all spawning
+  double spawn_timeout_seconds = 10.0;  ///< a spawn that takes longer has failed
   std::string join = "auto";  ///< auto | spawn: how a newcomer gets in
 };
 

@@ -26,8 +26,8 @@ class Processes {
 
   /// Whether a pid of that process means something here: same host, same pid namespace.
   [[nodiscard]] virtual bool is_here(const ProcessName& process) const = 0;
-  /// From now on its end is reported by ended(). False when it cannot be: a process of elsewhere, or
-  /// this process itself.
+  /// From now on its end is reported by ended(). False when it cannot be: a process of elsewhere,
+  /// or this process itself.
   virtual bool watch(PeerId peer, const ProcessName& process) = 0;
   virtual void unwatch(PeerId peer) = 0;
   /// The watched peers whose process has ended, each once. Never waits.

@@ -33,12 +33,16 @@ class Spawner {
 
   /// Why no worker can be started (any more); empty while one can.
   [[nodiscard]] virtual std::string why_not() const = 0;
+  /// How long a spawn may take; one that takes longer has failed. 10 s unless told otherwise.
+  virtual void set_timeout(Duration timeout) = 0;
   /// Queues an order. Orders are carried out one after another.
   virtual void start(SpawnOrder order) = 0;
   /// The orders that came to an end since the last call.
   [[nodiscard]] virtual std::vector<Spawned> ended() = 0;
   /// The process of a newcomer has ended: its slot is free again.
   virtual void free_slot_of(PeerId peer) = 0;
+  /// How many workers still fit into the launch; negative: that is no question here.
+  [[nodiscard]] virtual i64 n_free_slots() const = 0;
   /// Orders that have not come to an end.
   [[nodiscard]] virtual i64 n_pending() const = 0;
 };
