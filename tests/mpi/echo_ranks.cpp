@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
-#include <string_view>
+#include <string>
 #include <thread>
 #include <unistd.h>
 
@@ -36,43 +38,41 @@ struct Job {
   double orphan_seconds = 120.0;
   double hang_seconds = 60.0;
   i64 min_workers = 1;
-  i64 hangs_at = -1;       // the request at which the engine of the first one to get it hangs
-  i64 dies_at = -1;        // the request that kills whoever works on it
+  i64 hangs_at = -1;  // the request at which the engine of the first one to get it hangs
+  i64 dies_at = -1;   // the request that kills whoever works on it
+  double spawn_seconds = 30.0;
+  std::string spawns;      // what is spawned instead of this program
   std::string orders_dir;  // a folder whose orders are obeyed; empty: none are
 };
 
 Job job_of(int argc, char** argv) {
   Job job;
+  double step_ms = 0.0;
+  const std::map<std::string, i64*, std::less<>> numbers{
+      {"requests", &job.n_requests}, {"bytes", &job.n_bytes},           {"slots", &job.slots},
+      {"per_step", &job.n_per_step}, {"min_workers", &job.min_workers}, {"hangs_at", &job.hangs_at},
+      {"dies_at", &job.dies_at}};
+  const std::map<std::string, double*, std::less<>> times{{"step_ms", &step_ms},
+                                                          {"orphan_s", &job.orphan_seconds},
+                                                          {"hang_s", &job.hang_seconds},
+                                                          {"spawn_s", &job.spawn_seconds}};
+  const std::map<std::string, std::string*, std::less<>> texts{{"spawns", &job.spawns},
+                                                               {"orders", &job.orders_dir}};
   for (int k = 1; k < argc; ++k) {
-    const std::string_view word(argv[k]);
-    const auto equals = word.find('=');
-    const std::string_view key = word.substr(0, equals);
-    const std::string value(word.substr(std::min(word.size(), equals + 1)));
-    if (key == "requests")
-      job.n_requests = std::atoll(value.c_str());
-    else if (key == "bytes")
-      job.n_bytes = std::atoll(value.c_str());
-    else if (key == "step_ms")
-      job.step_time = std::chrono::milliseconds(std::atoll(value.c_str()));
-    else if (key == "slots")
-      job.slots = std::atoll(value.c_str());
-    else if (key == "per_step")
-      job.n_per_step = std::atoll(value.c_str());
-    else if (key == "orphan_s")
-      job.orphan_seconds = std::atof(value.c_str());
-    else if (key == "hang_s")
-      job.hang_seconds = std::atof(value.c_str());
-    else if (key == "min_workers")
-      job.min_workers = std::atoll(value.c_str());
-    else if (key == "hangs_at")
-      job.hangs_at = std::atoll(value.c_str());
-    else if (key == "dies_at")
-      job.dies_at = std::atoll(value.c_str());
-    else if (key == "orders")
-      job.orders_dir = value;
+    const std::string word(argv[k]);
+    const auto equals = std::min(word.find('='), word.size() - 1);
+    const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+    if (const auto number = numbers.find(key); number != numbers.end())
+      *number->second = std::atoll(value.c_str());
+    else if (const auto time = times.find(key); time != times.end())
+      *time->second = std::atof(value.c_str());
+    else if (const auto text = texts.find(key); text != texts.end())
+      *text->second = value;
     else
       fail<ConfigError>("no such argument: {}", word);
   }
+  job.step_time =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double, std::milli>(step_ms));
   return job;
 }
 
@@ -232,9 +232,14 @@ int run(int argc, char** argv) {
   } else if (session.size() == 1 && job.orders_dir.empty()) {
     exit_code = run_alone(job);
   } else {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
-    const auto hub =
-        session.open_hub({.program = argv[0], .arguments = [&](const auto&) { return arguments; }});
+    const std::string program = job.spawns.empty() ? argv[0] : job.spawns;
+    // Of another program only that much is known: that it takes a number.
+    const std::vector<std::string> arguments = job.spawns.empty()
+                                                   ? std::vector<std::string>(argv + 1, argv + argc)
+                                                   : std::vector<std::string>{"5"};
+    const auto hub = session.open_hub({.program = program,
+                                       .arguments = [&](const auto&) { return arguments; },
+                                       .timeout_seconds = job.spawn_seconds});
     const auto outcome = coordinate(job, *hub.transport, hub.spawner.get());
     exit_code = outcome.exit_code;
     may_finalize = outcome.may_finalize;
