@@ -22,6 +22,7 @@
 #include "sticky/worker/intake.hpp"
 
 #include "allocation.hpp"
+#include "doors.hpp"
 #include "input_check.hpp"
 #include "progress_line.hpp"
 #include "run_files.hpp"
@@ -199,6 +200,7 @@ class Run {
     if (loaded_.config.run.share == "chain")
       log::info("load.share = chain: weights are not passed on yet, each worker reads the files");
     ProgressPrinter printer(job_.prints_progress, *folder_);
+    RunDoors doors(folder_->path(), loaded_.config.resize, seat_.spawner);
     const TimePoint run_start = clock_.now();
     has_begun_ = true;
     coordinator::RunOutcome outcome = coordinator::run_coordinator(
@@ -208,6 +210,7 @@ class Run {
          .results = *results,
          .folder = *folder_,
          .clock = clock_,
+         .doors = doors.open(),
          .stop_wish = [&] { return stop_.wish(); },
          .on_progress = [&](const coordinator::Progress& p) { printer.show(p); }});
     const TimePoint run_end = clock_.now();

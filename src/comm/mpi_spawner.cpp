@@ -145,15 +145,15 @@ void MpiSpawner::give_up_stuck() {
     return;
   ++shared_->n_stuck;
   thread_.detach();
-  std::string failure = fmt::format("a spawn has not returned after {:.0f} s", std::chrono::duration<double>(limit).count());
+  std::string failure = fmt::format("a spawn has not returned after {:.0f} s",
+                                    std::chrono::duration<double>(limit).count());
   if (shared_->n_stuck == kMostStuck) {
     failure += fmt::format(", the {}rd one: no other is tried", kMostStuck);
     shared_->why_not = failure;
     for (SpawnOrder& order : std::exchange(shared_->orders, {}))
       shared_->end(std::move(order), failure);
   } else {
-    thread_ = std::thread(
-        [shared = shared_, number = shared_->n_stuck] { work(shared, number); });
+    thread_ = std::thread([shared = shared_, number = shared_->n_stuck] { work(shared, number); });
   }
   shared_->end(*std::exchange(shared_->running, std::nullopt), std::move(failure));
 }

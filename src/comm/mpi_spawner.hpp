@@ -13,9 +13,9 @@
 namespace sticky::comm {
 
 /// MPI_Comm_spawn of single processes over MPI_COMM_SELF, on a thread of its own, so that each
-/// newcomer can leave alone and dispatch goes on meanwhile (needs MPI_THREAD_MULTIPLE). A spawn that
-/// takes longer than the limit has failed: its thread is left to the end of the process, and another
-/// one does the next orders. After the third nothing is spawned any more.
+/// newcomer can leave alone and dispatch goes on meanwhile (needs MPI_THREAD_MULTIPLE). A spawn
+/// that takes longer than the limit has failed: its thread is left to the end of the process, and
+/// another one does the next orders. After the third nothing is spawned any more.
 ///
 /// Open MPI 4.1 ends no job whose spawn found too few slots, so slots are counted beforehand
 /// (`n_free_slots`; negative: they do not matter, because oversubscription is allowed).

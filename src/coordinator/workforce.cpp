@@ -18,8 +18,8 @@ using malleability::Situation;
 // A lost process that was killed is gone at once; one on a host that is out of reach may never be
 // known to be.
 constexpr Duration kGhostTime = 5s;
-// MPI's own processes learn of an end later than the kernel: measured, spawns that begin 20 ms after
-// an end do not hang.
+// MPI's own processes learn of an end later than the kernel: measured, spawns that begin 20 ms
+// after an end do not hang.
 constexpr Duration kQuietTime = 100ms;
 
 malleability::Limits with_initial(malleability::Limits limits, i64 n_initial) {
@@ -173,7 +173,7 @@ void Workforce::start(const std::string& host) {
   const bool is_here = known_name(host) == host_key(doors_.here);
   const i64 n_workers = std::max<i64>(place + 1, static_cast<i64>(taken.size()) + 1);
   under_way_.push_back({.host = is_here ? "" : host,
-                        .n_slots = is_here ? 0 : n_workers,
+                        .n_slots = is_here ? 0 : std::max(n_workers, policy_.slots_of(host)),
                         .place = place,
                         .n_workers = n_workers});
   doors_.spawner->start(under_way_.back());

@@ -237,9 +237,10 @@ int run(int argc, char** argv) {
     const std::vector<std::string> arguments = job.spawns.empty()
                                                    ? std::vector<std::string>(argv + 1, argv + argc)
                                                    : std::vector<std::string>{"5"};
-    const auto hub = session.open_hub({.program = program,
-                                       .arguments = [&](const auto&) { return arguments; },
-                                       .timeout_seconds = job.spawn_seconds});
+    const auto hub =
+        session.open_hub({.program = program, .arguments = [&](const auto&) { return arguments; }});
+    hub.spawner->set_timeout(
+        std::chrono::duration_cast<Duration>(std::chrono::duration<double>(job.spawn_seconds)));
     const auto outcome = coordinate(job, *hub.transport, hub.spawner.get());
     exit_code = outcome.exit_code;
     may_finalize = outcome.may_finalize;

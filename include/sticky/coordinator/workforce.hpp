@@ -77,7 +77,7 @@ class Workforce {
   std::map<i64, Seat> seats_;                               // by worker: whoever may hold a device
   std::vector<protocol::SpawnOrder> under_way_;             // spawns
   std::vector<malleability::Situation::Failure> failures_;  // since the last decision
-  TimePoint last_end_;       // of a process
+  TimePoint last_end_;                                      // of a process
   bool will_grow_ = true;     // as far as the last decision knows, or nobody has asked since
   bool is_state_bad_ = true;  // nobody was ever ready, and whoever is gone could not load
   double load_seconds_ = 0.0;
