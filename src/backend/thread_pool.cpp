@@ -40,11 +40,15 @@ void ThreadPool::for_each(i64 n, cpu::IndexFunction f) {
     return;
   }
   STICKY_CHECK(n <= static_cast<i64>(kItemMask));
-  job_.store(&f, std::memory_order_relaxed);
-  n_items_.store(n, std::memory_order_relaxed);
-  n_done_.store(0, std::memory_order_relaxed);
   const std::uint32_t round = round_.load(std::memory_order_relaxed) + 1;
-  ticket_.store(std::uint64_t{round} << kRoundShift, std::memory_order_release);
+  const std::uint64_t first = std::uint64_t{round} << kRoundShift;
+  // Closed first: whoever still holds a ticket of the last round and already sees the new job could
+  // otherwise take an item of it before it has begun. Who sees the new job sees the closed ticket.
+  ticket_.store(first | kItemMask, std::memory_order_relaxed);
+  job_.store(&f, std::memory_order_release);
+  n_items_.store(n, std::memory_order_release);
+  n_done_.store(0, std::memory_order_relaxed);
+  ticket_.store(first, std::memory_order_release);
   round_.store(round, std::memory_order_release);
   round_.notify_all();
   take_items(round);
@@ -56,8 +60,8 @@ void ThreadPool::take_items(std::uint64_t round) {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while (ticket >> kRoundShift == round) {
     const auto item = static_cast<i64>(ticket & kItemMask);
-    const i64 n = n_items_.load(std::memory_order_relaxed);
-    const cpu::IndexFunction* job = job_.load(std::memory_order_relaxed);
+    const i64 n = n_items_.load(std::memory_order_acquire);
+    const cpu::IndexFunction* job = job_.load(std::memory_order_acquire);
     if (item >= n) return;
     if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
     (*job)(item);

@@ -17,8 +17,8 @@ namespace sticky::backend {
 /// is called from one thread. A pool of one thread has no workers and no cost.
 ///
 /// ticket_ = round << 32 | next item. An item is taken by raising the ticket; this succeeds only
-/// while the round is still the one whose job was read, and then the job cannot end before that
-/// item is done.
+/// while the round is still the one whose job was read, for the ticket is closed before a job is
+/// replaced, and then the job cannot end before that item is done.
 class ThreadPool final : public cpu::Parallel {
  public:
   /// n_threads >= 1, the calling thread included.

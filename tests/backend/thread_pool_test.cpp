@@ -1,5 +1,6 @@
 #include "thread_pool.hpp"
 
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -47,6 +48,28 @@ TEST(ThreadPool, SharesItemsAmongThreads) {
 
 TEST(ThreadPool, EndsWithoutAnyJob) {
   const ThreadPool pool(3);
+}
+
+// A thread that is late for a round must not take an item of the next one before that has begun.
+TEST(ThreadPool, RoundsOfDifferentLengthsThatFollowEachOtherAtOnceNeverMix) {
+  ThreadPool pool(3);
+  constexpr i64 kMost = 16;
+  std::array<std::atomic<i64>, kMost> n_calls{};
+  for (i64 round = 0; round < 300'000; ++round) {
+    const i64 n = round % 2 == 0 ? 2 : kMost;
+    const i64 token = round;  // on this stack frame, as a kernel's arguments are
+    std::atomic<bool> is_stale = false;
+    const auto call = [&](i64 i) {
+      if (token != round) is_stale = true;
+      n_calls[static_cast<std::size_t>(i)].fetch_add(1, std::memory_order_relaxed);
+    };
+    pool.for_each(n, cpu::IndexFunction(call));
+    for (i64 i = 0; i < kMost; ++i) {
+      const i64 n_now = n_calls[static_cast<std::size_t>(i)].exchange(0);
+      ASSERT_EQ(n_now, i < n ? 1 : 0) << "item " << i << " of round " << round;
+    }
+    ASSERT_FALSE(is_stale);
+  }
 }
 
 }  // namespace
