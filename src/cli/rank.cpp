@@ -67,8 +67,9 @@ config::Loaded load_resumed(const RankJob& job) {
 int run_rank(const Invoked& invoked, const RankJob& job) {
   return live(invoked, [&](comm::MpiSession& session, SignalQueue& signals) {
     if (session.rank() != 0) return live_as_worker(session, signals, local_place(session.rank()));
-    return session.size() == 1 ? live_alone(job, session, signals)
-                               : live_as_coordinator(job, session, signals);
+    const bool is_alone = session.size() == 1 && !session.why_no_spawn().empty();
+    return is_alone ? live_alone(job, session, signals)
+                    : live_as_coordinator(job, session, signals);
   });
 }
 

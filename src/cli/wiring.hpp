@@ -21,7 +21,8 @@ struct RankEnd {
   bool may_finalize = false;
 };
 
-/// A coordinator whose workers are the other ranks.
+/// A coordinator whose workers are the other ranks, and those that it starts; where there are no
+/// others it starts the first.
 [[nodiscard]] RankEnd live_as_coordinator(const RankJob& job,
                                           comm::MpiSession& session,
                                           SignalQueue& signals);

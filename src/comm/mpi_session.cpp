@@ -126,20 +126,20 @@ std::string MpiSession::library() const {
 }
 
 std::string MpiSession::capability() const {
-  const std::string name = library();
-  if (size_ == 1) return name + ": one rank, coordinator and worker in one process";
-  if (name.starts_with("Open MPI v4")) {
-    return fmt::format("{}: a fixed world of {} ranks; {}", name, size_,
-                       has_recovery()
-                           ? "the run survives lost workers (recovery is on)"
-                           : "a lost worker may end the job (mpirun --enable-recovery is not on)");
-  }
-  if (name.starts_with("Open MPI v5")) {
-    return fmt::format(
-        "{}: a fixed world of {} ranks; lost workers are survived with mpirun --with-ft ulfm", name,
-        size_);
-  }
-  return fmt::format("{}: a fixed world of {} ranks; a lost worker may end the job", name, size_);
+  const Capability can = capability_of(library_version());
+  const std::string why_not = why_no_spawn();
+  if (size_ == 1 && !why_not.empty())
+    return can.name + ": one rank, coordinator and worker in one process";
+  const bool is_survivor = can.can_survive_loss && (has_recovery() || can.major != 4);
+  std::string loss = "a lost worker may end the job";
+  if (is_survivor)
+    loss = "lost workers are survived";
+  else if (can.can_survive_loss)
+    loss += fmt::format(" (mpirun {} is not on)", can.survival_flag);
+  return fmt::format("{}: {} workers; {}; {}", can.name, size_ - 1,
+                     why_not.empty() ? "more can be started while they serve"
+                                     : "their number is fixed: " + why_not,
+                     loss);
 }
 
 MpiSession::Hub MpiSession::open_hub(SpawnOptions options) {
@@ -160,17 +160,17 @@ std::unique_ptr<protocol::Transport> MpiSession::open_worker() {
   return transport;
 }
 
-// Measured: docs/decisions/0012-open-mpi.md.
 std::string MpiSession::why_no_spawn() const {
-  const std::string name = library();
-  if (!name.starts_with("Open MPI v4"))
-    return fmt::format("{} carries a fixed number of workers; Open MPI 4.1 can start more", name);
+  const Capability can = capability_of(library_version());
+  if (!can.can_spawn || can.major != 4)
+    return fmt::format("{} carries a fixed number of workers here; Open MPI 4.1 can start more",
+                       can.name);
   if (environment("OMPI_COMM_WORLD_SIZE").empty())
     return "this launch is not mpirun's: only mpirun can start more workers";
   if (!has_recovery())
     return "mpirun was started without --enable-recovery: a worker that leaves would end the job";
   if (thread_level_ < MPI_THREAD_MULTIPLE)
-    return fmt::format("{} was built without MPI_THREAD_MULTIPLE", name);
+    return fmt::format("{} was built without MPI_THREAD_MULTIPLE", can.name);
   return {};
 }
 

@@ -54,6 +54,7 @@ Coordinator::Coordinator(const Options& options,
   counts_.n_results_before = texts_.n_results_before;
   counts_.n_errors_before = texts_.n_errors_before;
   for (const PeerId peer : around_.transport.peers()) {
+    (void)known(worker_of(peer));
     workforce_.add_initial(worker_of(peer), now_);
     tell(WorkerExpected{worker_of(peer)});
   }

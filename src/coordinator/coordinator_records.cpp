@@ -297,7 +297,9 @@ void forget_unanswered(Counts& counts) {
 
 RunOutcome Coordinator::finish() {
   RunOutcome outcome;
-  outcome.may_finalize = losses_.empty() && !has_anyone_left_early_;
+  // With spawned processes MPI_Finalize opens connections among them, which may fail.
+  outcome.may_finalize =
+      losses_.empty() && !has_anyone_left_early_ && !workforce_.has_anyone_been_spawned();
   for (const Known& who : workers_) {
     if (who.has_left)
       around_.transport.send({who.status.worker.value}, protocol::Farewell{outcome.may_finalize});

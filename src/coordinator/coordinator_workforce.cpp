@@ -13,6 +13,7 @@ using namespace std::chrono_literals;
 using malleability::Situation;
 
 constexpr Duration kDecisionInterval = 1s;
+constexpr Duration kTickInterval = 100ms;  // nobody works
 
 std::optional<Situation::State> state_for_policy(Reactor::WorkerState state) {
   switch (state) {
@@ -75,8 +76,9 @@ void Coordinator::mind_workforce() {
   welcome_newcomers();
   const bool is_running = reactor_.phase() == Reactor::Phase::running;
   if (is_running && now_ >= next_decision_) {
-    next_decision_ = now_ + kDecisionInterval;
-    for (const WorkerId worker : workforce_.decide(situation())) {
+    const Situation present = situation();
+    next_decision_ = now_ + (present.workers.empty() ? kTickInterval : kDecisionInterval);
+    for (const WorkerId worker : workforce_.decide(present)) {
       log::info("worker {} is told to leave", worker.value);
       tell(LeaveAsked{.worker = worker, .at_once = true});
     }

@@ -23,7 +23,7 @@ constexpr Duration kGhostTime = 5s;
 constexpr Duration kQuietTime = 100ms;
 
 malleability::Limits with_initial(malleability::Limits limits, i64 n_initial) {
-  limits.initial = n_initial;
+  limits.initial = std::max<i64>(n_initial, 1);
   return limits;
 }
 
@@ -42,6 +42,11 @@ Workforce::Workforce(Doors doors, i64 n_initial)
 
 bool Workforce::can_spawn() const {
   return doors_.spawner != nullptr && doors_.spawner->why_not().empty();
+}
+
+// Nobody was ever ready, and not for want of luck: what could not be loaded is not tried again.
+bool Workforce::is_state_bad() const {
+  return n_loads_ == 0 && n_failed_to_load_ > 0 && n_lost_otherwise_ == 0;
 }
 
 // "" is this host; a Hello says how a host calls itself.
@@ -65,6 +70,7 @@ Workforce::News Workforce::news(TimePoint now) {
       news.failures.push_back(std::move(spawned.failure));
       continue;
     }
+    has_spawned_ = true;
     seats_.emplace(spawned.peer.value, Seat{.host = known_name(spawned.order.host),
                                             .place = spawned.order.place,
                                             .since = now,
@@ -86,7 +92,6 @@ void Workforce::note_host(WorkerId worker, const std::string& host) {
 }
 
 void Workforce::note_ready(WorkerId worker, TimePoint now) {
-  is_state_bad_ = false;
   const auto found = seats_.find(worker.value);
   if (found == seats_.end() || std::exchange(found->second.was_ready, true)) return;
   load_seconds_ += std::chrono::duration<double>(now - found->second.since).count();
@@ -94,7 +99,8 @@ void Workforce::note_ready(WorkerId worker, TimePoint now) {
 }
 
 void Workforce::note_gone(WorkerId worker, Fate fate, const std::string& reason, TimePoint now) {
-  if (fate != Fate::failed_to_load) is_state_bad_ = false;
+  if (fate == Fate::failed_to_load) ++n_failed_to_load_;
+  if (fate == Fate::lost) ++n_lost_otherwise_;
   will_grow_ = true;  // until the policy has been asked
   const auto found = seats_.find(worker.value);
   if (found == seats_.end()) return;
@@ -129,7 +135,7 @@ std::vector<WorkerId> Workforce::decide(Situation situation) {
     situation.spawning.push_back(order.host);
   situation.failures = std::exchange(failures_, {});
   situation.here = doors_.here;
-  situation.can_spawn = can_spawn() && !is_state_bad_;
+  situation.can_spawn = can_spawn() && !is_state_bad();
   if (doors_.spawner != nullptr) {
     situation.why_not = status_.why_not = doors_.spawner->why_not();
     const i64 n_free = doors_.spawner->n_free_slots();
@@ -186,7 +192,7 @@ bool Workforce::is_help_expected() const {
   if (!can_spawn()) return false;
   const bool is_anyone_here =
       std::ranges::any_of(seats_, [](const auto& entry) { return !entry.second.gone; });
-  return is_anyone_here || (will_grow_ && !is_state_bad_);
+  return is_anyone_here || (will_grow_ && !is_state_bad());
 }
 
 }  // namespace sticky::coordinator

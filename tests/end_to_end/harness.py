@@ -49,17 +49,18 @@ def read_lines(path):
 
 
 def processes_below(marker):
-    """Living processes whose command line holds the marker (a run's own folder name)."""
+    """Living processes that were started in or with the marker, a run's own folder name."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
             continue
         try:
             command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            folder = os.readlink(entry / "cwd")
             state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
         except OSError:
             continue
-        if marker in command and state != "Z":
+        if (marker in command or marker in folder) and state != "Z":
             found.append((int(entry.name), command))
     return found
 

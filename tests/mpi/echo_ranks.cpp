@@ -3,6 +3,7 @@
 //   echo_ranks KEY=VALUE…    the keys and what they mean: struct Job
 // With orders=DIR workers may come and go: DIR/orders is obeyed, lost workers are replaced, and
 // what is spawned runs this program with the same arguments.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,7 @@ struct Job {
   double hang_seconds = 60.0;
   i64 min_workers = 1;
   i64 hangs_at = -1;  // the request at which the engine of the first one to get it hangs
+  i64 forks = 0;      // 1: a worker has a child process that outlives it
   i64 dies_at = -1;   // the request that kills whoever works on it
   double spawn_seconds = 30.0;
   std::string spawns;      // what is spawned instead of this program
@@ -48,10 +50,14 @@ struct Job {
 Job job_of(int argc, char** argv) {
   Job job;
   double step_ms = 0.0;
-  const std::map<std::string, i64*, std::less<>> numbers{
-      {"requests", &job.n_requests}, {"bytes", &job.n_bytes},           {"slots", &job.slots},
-      {"per_step", &job.n_per_step}, {"min_workers", &job.min_workers}, {"hangs_at", &job.hangs_at},
-      {"dies_at", &job.dies_at}};
+  const std::map<std::string, i64*, std::less<>> numbers{{"requests", &job.n_requests},
+                                                         {"bytes", &job.n_bytes},
+                                                         {"slots", &job.slots},
+                                                         {"per_step", &job.n_per_step},
+                                                         {"min_workers", &job.min_workers},
+                                                         {"hangs_at", &job.hangs_at},
+                                                         {"dies_at", &job.dies_at},
+                                                         {"forks", &job.forks}};
   const std::map<std::string, double*, std::less<>> times{{"step_ms", &step_ms},
                                                           {"orphan_s", &job.orphan_seconds},
                                                           {"hang_s", &job.hang_seconds},
@@ -76,21 +82,43 @@ Job job_of(int argc, char** argv) {
   return job;
 }
 
-// Knows the longest time between two answers.
-class TimedResults final : public test::MemoryResults {
+// Checks each answer as it comes and keeps a byte of it; knows the longest time between two.
+class CheckedResults final : public io::ResultsLog {
  public:
+  explicit CheckedResults(const Job& job)
+      : expected_(job.n_requests, job.n_bytes),
+        n_times_(static_cast<std::size_t>(job.n_requests)) {}
+
   void append(bool is_error, std::string record) override {
     const auto now = std::chrono::steady_clock::now();
-    if (n_++ > 0) longest_gap_ = std::max(longest_gap_, now - last_);
+    if (written_.n_results + written_.n_errors > 0)
+      longest_gap_ = std::max(longest_gap_, now - last_);
     last_ = now;
-    MemoryResults::append(is_error, std::move(record));
+    ++(is_error ? written_.n_errors : written_.n_results);
+    if (is_error) return;
+    const i64 id = std::atoll(record.c_str());
+    const std::string right = std::to_string(id) + " " + expected_.payload(id);
+    if (id >= 0 && id < static_cast<i64>(n_times_.size()) && record == right)
+      n_twice_ += n_times_[static_cast<std::size_t>(id)]++ == 1 ? 1 : 0;
   }
+  [[nodiscard]] i64 n_queued() const override { return 0; }
+  [[nodiscard]] Written written() const override { return written_; }
+  void flush() override {}
+  [[nodiscard]] std::string failure() const override { return {}; }
+
+  [[nodiscard]] i64 n_right() const {
+    return static_cast<i64>(n_times_.size()) - std::ranges::count(n_times_, 0);
+  }
+  [[nodiscard]] i64 n_twice() const { return n_twice_; }
   [[nodiscard]] double longest_gap_ms() const {
     return std::chrono::duration<double, std::milli>(longest_gap_).count();
   }
 
  private:
-  i64 n_ = 0;
+  test::CountedInput expected_;
+  std::vector<unsigned char> n_times_;  // by id: how often its right answer came
+  Written written_;
+  i64 n_twice_ = 0;
   std::chrono::steady_clock::time_point last_;
   std::chrono::steady_clock::duration longest_gap_{};
 };
@@ -117,20 +145,10 @@ class Reporter {
   std::set<i64> pids_;
 };
 
-void print_outcome(const Job& job,
-                   const coordinator::RunOutcome& outcome,
-                   const TimedResults& results) {
-  const test::CountedInput expected(job.n_requests, job.n_bytes);
-  i64 n_right = 0, n_twice = 0;
-  for (i64 id = 0; id < job.n_requests; ++id) {
-    const auto it = results.results.find(std::to_string(id) + " " + expected.payload(id));
-    if (it == results.results.end()) continue;
-    ++n_right;
-    if (it->second != 1) ++n_twice;
-  }
+void print_outcome(const coordinator::RunOutcome& outcome, const CheckedResults& results) {
   fmt::print("exit_code {}\nending {}\nright {}\ntwice {}\nerrors {}\nlosses {}\nfinalize {}\n",
-             outcome.exit_code, name_of(outcome.ending), n_right, n_twice, results.errors.size(),
-             outcome.last.losses.size(), outcome.may_finalize ? 1 : 0);
+             outcome.exit_code, name_of(outcome.ending), results.n_right(), results.n_twice(),
+             results.written().n_errors, outcome.last.losses.size(), outcome.may_finalize ? 1 : 0);
   for (const coordinator::Loss& loss : outcome.last.losses)
     fmt::print("cause {} {:.1f}\n", loss.cause, loss.at_seconds);
   fmt::print("workers {}\ngap_ms {:.0f}\n", outcome.last.workers.size(), results.longest_gap_ms());
@@ -140,7 +158,7 @@ coordinator::RunOutcome coordinate(const Job& job,
                                    protocol::Transport& transport,
                                    protocol::Spawner* spawner) {
   const auto processes = comm::make_local_processes();
-  TimedResults results;
+  CheckedResults results(job);
   test::MemoryFolder folder;
   const SteadyClock clock;
   worker::Options worker_options;
@@ -170,7 +188,7 @@ coordinator::RunOutcome coordinate(const Job& job,
        .doors = std::move(doors),
        .stop_wish = [] { return coordinator::StopWish::none; },
        .on_progress = [&](const coordinator::Progress& progress) { reporter.see(progress); }});
-  print_outcome(job, outcome, results);
+  print_outcome(outcome, results);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   fmt::print("seconds {:.3f}\nrate {:.0f}\n", took.count(),
              static_cast<double>(job.n_requests) / took.count());
@@ -185,6 +203,7 @@ void make_trouble(const Job& job, const protocol::Invocation& invocation) {
 }
 
 worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
+  if (job.forks != 0 && ::fork() == 0) ::execlp("sleep", "sleep", "20", nullptr);
   const auto processes = comm::make_local_processes();
   const SteadyClock clock;
   return worker::run_worker(

@@ -31,6 +31,9 @@ class MpiSession {
   /// of its own.
   [[nodiscard]] bool is_spawned() const { return is_spawned_; }
 
+  /// Why this launch cannot start more workers; empty when it can.
+  [[nodiscard]] std::string why_no_spawn() const;
+
   /// The coordinator's end: the other ranks of the world as peers, numbered by rank, and what is
   /// spawned later. Once in a session, and gone before it.
   struct Hub {
@@ -48,8 +51,6 @@ class MpiSession {
   void finish(bool may_finalize, int exit_code);
 
  private:
-  [[nodiscard]] std::string why_no_spawn() const;
-
   int rank_ = 0;
   int size_ = 1;
   int thread_level_ = 0;

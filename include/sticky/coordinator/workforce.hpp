@@ -28,7 +28,7 @@ struct Doors {
 /// whom it wants, and tells who shall leave. The shell between the resize policy and the spawner.
 class Workforce {
  public:
-  /// `n_initial`: workers of the launch.
+  /// `n_initial`: workers of the launch; where there are none, one is started.
   Workforce(Doors doors, i64 n_initial);
 
   /// A worker of the launch.
@@ -55,6 +55,7 @@ class Workforce {
   /// Whether workers may still come that nobody has heard of yet.
   [[nodiscard]] bool is_help_expected() const;
   [[nodiscard]] bool is_anyone_under_way() const { return !under_way_.empty(); }
+  [[nodiscard]] bool has_anyone_been_spawned() const { return has_spawned_; }
   [[nodiscard]] const malleability::ResizeStatus& status() const { return status_; }
 
  private:
@@ -70,6 +71,7 @@ class Workforce {
   [[nodiscard]] bool is_quiet(TimePoint now);
   [[nodiscard]] std::string known_name(const std::string& host) const;
   [[nodiscard]] bool can_spawn() const;
+  [[nodiscard]] bool is_state_bad() const;
 
   Doors doors_;
   malleability::ResizePolicy policy_;
@@ -77,9 +79,11 @@ class Workforce {
   std::map<i64, Seat> seats_;                               // by worker: whoever may hold a device
   std::vector<protocol::SpawnOrder> under_way_;             // spawns
   std::vector<malleability::Situation::Failure> failures_;  // since the last decision
-  TimePoint last_end_;                                      // of a process
-  bool will_grow_ = true;     // as far as the last decision knows, or nobody has asked since
-  bool is_state_bad_ = true;  // nobody was ever ready, and whoever is gone could not load
+  bool has_spawned_ = false;
+  TimePoint last_end_;     // of a process
+  bool will_grow_ = true;  // as far as the last decision knows, or nobody has asked since
+  i64 n_failed_to_load_ = 0;
+  i64 n_lost_otherwise_ = 0;
   double load_seconds_ = 0.0;
   i64 n_loads_ = 0;
 };
