@@ -19,6 +19,7 @@ std::optional<Situation::State> state_for_policy(Reactor::WorkerState state) {
   switch (state) {
     case Reactor::WorkerState::expected:
       return Situation::State::joining;
+    case Reactor::WorkerState::joined:
     case Reactor::WorkerState::loading:
       return Situation::State::loading;
     case Reactor::WorkerState::ready:
@@ -34,10 +35,11 @@ std::optional<Situation::State> state_for_policy(Reactor::WorkerState state) {
 }  // namespace
 
 Situation Coordinator::situation() const {
-  Situation situation{.now = now_,
-                      .n_waiting = reactor_.n_waiting(),
-                      .n_held = reactor_.n_held(),
-                      .has_input_ended = has_input_ended_};
+  Situation situation;
+  situation.now = now_;
+  situation.n_waiting = reactor_.n_waiting();
+  situation.n_held = reactor_.n_held();
+  situation.has_input_ended = has_input_ended_;
   double ready_seconds = 0.0;
   i64 n_done = 0;
   for (const Known& who : workers_) {
