@@ -3,7 +3,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -24,8 +23,9 @@ template <class Accept>
 std::vector<pid_t> children(pid_t parent, Accept accept) {
   std::vector<pid_t> found;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const auto pid = pid_of(entry.path().filename().string());
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto pid = pid_of(entry->path().filename().string());
     const auto stat = pid ? stat_of(*pid) : std::nullopt;
     if (stat && stat->parent == parent && accept(*stat)) found.push_back(*pid);
   }
@@ -36,7 +36,9 @@ std::vector<pid_t> children(pid_t parent, Accept accept) {
 
 std::optional<ProcessStat> stat_of(pid_t pid) {
   std::ifstream in(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // A process that ends meanwhile makes the read fail; getline() says so without throwing.
+  std::string text;
+  std::getline(in, text, '\0');
   // Field 2 is the program's name in parentheses and may hold anything; field 3 follows the last
   // ')'.
   const auto name_end = text.rfind(')');

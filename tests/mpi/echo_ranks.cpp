@@ -244,7 +244,7 @@ int run(int argc, char** argv) {
   int exit_code = 0;
   bool may_finalize = true;
   const bool is_worker = session.is_spawned() || session.rank() > 0;
-  if (!session.is_spawned()) fmt::print("pid {} {}\n", session.rank(), ::getpid());
+  if (!is_worker) fmt::print("pid {} {}\n", session.rank(), ::getpid());
   std::fflush(stdout);
   if (is_worker) {
     may_finalize = work(job, *session.open_worker()).may_finalize;
