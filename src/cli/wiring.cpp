@@ -16,6 +16,7 @@
 
 #include "coordinate.hpp"
 #include "local_place.hpp"
+#include "reach.hpp"
 
 namespace sticky::cli {
 namespace {
@@ -60,8 +61,9 @@ std::vector<std::string> worker_arguments(const protocol::SpawnOrder& order) {
 
 RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
   (void)topology::bind_process(local_place(session.rank()));
-  const auto [transport, spawner] =
-      session.open_hub({.program = comm::own_path(), .arguments = worker_arguments});
+  const auto [transport, spawner] = session.open_hub({.program = comm::own_path(),
+                                                      .arguments = worker_arguments,
+                                                      .why_out_of_reach = why_out_of_reach});
   const auto processes = comm::make_local_processes();
   const Coordinated end = coordinate(job, {.transport = *transport,
                                            .processes = *processes,

@@ -42,6 +42,10 @@ MPI_Info info_for(const SpawnOrder& order) {
 
 // The communicator with the newcomer, or why there is none. Blocks for as long as MPI does.
 std::pair<MPI_Comm, std::string> spawn(const SpawnOptions& options, const SpawnOrder& order) {
+  if (!order.host.empty() && options.why_out_of_reach) {
+    std::string why = options.why_out_of_reach(order.host);
+    if (!why.empty()) return {MPI_COMM_NULL, std::move(why)};
+  }
   std::vector<std::string> words = options.arguments(order);
   std::vector<char*> argv;
   argv.reserve(words.size() + 1);

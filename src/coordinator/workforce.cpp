@@ -51,11 +51,13 @@ bool Workforce::is_state_bad() const {
 
 // "" is this host; a Hello says how a host calls itself.
 std::string Workforce::known_name(const std::string& host) const {
-  return host_key(host.empty() ? doors_.here : host);
+  std::string key = host_key(host.empty() ? doors_.here : host);
+  const auto real = real_names_.find(key);
+  return real == real_names_.end() ? key : real->second;
 }
 
 void Workforce::add_initial(WorkerId worker, TimePoint now) {
-  Seat seat{.host = doors_.here, .since = now, .gone = {}};
+  Seat seat{.host = doors_.here, .asked_host = {}, .since = now, .gone = {}};
   seat.place = static_cast<i64>(seats_.size());
   seats_.emplace(worker.value, std::move(seat));
 }
@@ -72,6 +74,7 @@ Workforce::News Workforce::news(TimePoint now) {
     }
     has_spawned_ = true;
     seats_.emplace(spawned.peer.value, Seat{.host = known_name(spawned.order.host),
+                                            .asked_host = host_key(spawned.order.host),
                                             .place = spawned.order.place,
                                             .since = now,
                                             .gone = {}});
@@ -85,6 +88,10 @@ Workforce::News Workforce::news(TimePoint now) {
 void Workforce::note_host(WorkerId worker, const std::string& host) {
   const auto found = seats_.find(worker.value);
   if (found == seats_.end() || found->second.host == host) return;
+  // A host that was asked for by an address or an alias.
+  if (const std::string& asked = found->second.asked_host;
+      !asked.empty() && asked != host_key(host))
+    real_names_.emplace(asked, host_key(host));
   found->second.host = host;
   found->second.place = std::ranges::count_if(seats_, [&](const auto& entry) {
     return entry.first < worker.value && host_key(entry.second.host) == host_key(host);
@@ -135,6 +142,7 @@ std::vector<WorkerId> Workforce::decide(Situation situation) {
     situation.spawning.push_back(order.host);
   situation.failures = std::exchange(failures_, {});
   situation.here = doors_.here;
+  situation.real_names = real_names_;
   situation.can_spawn = can_spawn() && !is_state_bad();
   if (doors_.spawner != nullptr) {
     situation.why_not = status_.why_not = doors_.spawner->why_not();

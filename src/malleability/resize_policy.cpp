@@ -31,6 +31,7 @@ ResizePolicy::ResizePolicy(const Limits& limits)
       target_(std::clamp(limits.initial, limits.min_workers, limits.max_workers)) {}
 
 Decision ResizePolicy::decide(const Situation& situation, std::span<const Ordered> orders) {
+  learn_names(situation);
   learn_ready(situation);
   learn_failures(situation);
   learn_list(situation);
@@ -51,6 +52,25 @@ ResizePolicy::Place& ResizePolicy::place_of(const std::string& host, const Situa
   const auto [place, is_new] = places_.try_emplace(key);
   if (is_new) place->second.name = key == host_key(situation.here) ? "" : host;
   return place->second;
+}
+
+// What is known of a host under another name belongs to the host.
+void ResizePolicy::learn_names(const Situation& situation) {
+  for (const auto& [alias, real] : situation.real_names) {
+    auto node = places_.extract(alias);
+    if (node.empty()) continue;
+    const Place& other = node.mapped();
+    Place& place = place_of(other.name, situation);
+    place.listed_slots += other.listed_slots;
+    place.ordered_slots += other.ordered_slots;
+    place.was_listed |= other.was_listed;
+    place.is_banned |= other.is_banned;
+    place.is_owed |= other.is_owed;
+    place.n_failures = std::max(place.n_failures, other.n_failures);
+    place.not_before = std::max(place.not_before, other.not_before);
+    place.seen_slots += other.seen_slots;
+    place.seen_since = std::max(place.seen_since, other.seen_since);
+  }
 }
 
 void ResizePolicy::learn_ready(const Situation& situation) {
@@ -105,9 +125,10 @@ void ResizePolicy::forgive_failures() {
 }
 
 i64 ResizePolicy::slots_of(const std::string& host) const {
-  const auto found = places_.find(host_key(host));
-  return found == places_.end() ? 0
-                                : std::max(found->second.listed_slots, found->second.ordered_slots);
+  for (const auto& [key, place] : places_)
+    if (!place.name.empty() && host_key(place.name) == host_key(host))
+      return std::max(place.listed_slots, place.ordered_slots);
+  return 0;
 }
 
 // ---- who leaves

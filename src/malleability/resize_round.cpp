@@ -9,7 +9,9 @@ namespace sticky::malleability {
 using State = Situation::State;
 
 std::string place_key(const std::string& host, const Situation& situation) {
-  return host_key(host.empty() || host == "localhost" ? situation.here : host);
+  std::string key = host_key(host.empty() || host == "localhost" ? situation.here : host);
+  const auto real = situation.real_names.find(key);
+  return real == situation.real_names.end() ? key : real->second;
 }
 
 std::string n_workers(i64 n) {

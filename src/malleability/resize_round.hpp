@@ -8,7 +8,8 @@
 
 namespace sticky::malleability {
 
-/// host_key() with "" and "localhost" as the host where the coordinator runs.
+/// host_key() with "" and "localhost" as the host where the coordinator runs, and other names of a
+/// host as its own.
 [[nodiscard]] std::string place_key(const std::string& host, const Situation& situation);
 
 /// "1 worker", "2 workers".

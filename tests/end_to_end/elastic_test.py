@@ -49,6 +49,26 @@ class Elastic(RunTest):
         self.assertEqual(len(run.summary["workers"]), 3)
         self.assertEqual(self.wait_for_end(), [])
 
+    def test_a_host_that_was_added_by_its_address_gets_as_many_as_were_ordered(self):
+        process, run = self.begin("address", self.requests(2000, n_tokens=600), *GREEDY)
+        self.assertIn("accepted", self.resize(run, "--add", "127.0.0.1"))
+        self.wait_until(lambda: self.n_ready(run) == 2, what="two workers")
+        before = run.n_recorded()
+        self.wait_until(lambda: run.status["seconds"] > 8 or run.n_recorded() > before + 400, what="some decisions")
+        self.assertEqual(len(run.status["workers"]), 2)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=120), 4)
+
+    def test_a_host_that_cannot_be_reached_does_not_end_the_run(self):
+        process, run = self.begin("unknown", self.requests(2000, n_tokens=300), *GREEDY)
+        self.assertIn("accepted", self.resize(run, "--add", "no-such-host.invalid"))
+        self.wait_until(lambda: "could not be started" in (run.folder / "run.log").read_text(), what="the failure")
+        before = run.n_recorded()
+        self.wait_until(lambda: run.n_recorded() > before + 100, what="results after it")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=120), 4)
+        self.assertIn("no-such-host.invalid is out of reach", run.summary["losses"][0]["reason"])
+
     def test_a_lost_worker_is_replaced(self):
         file = self.requests(2000)
         process, run = self.begin("replaced", file, *GREEDY, workers=2)

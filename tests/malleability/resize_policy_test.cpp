@@ -248,6 +248,41 @@ TEST_F(ResizePolicyTest, TheOnlyHostIsNotDrained) {
   EXPECT_THAT(decision.drain, IsEmpty());
 }
 
+// ---- hosts with several names
+
+TEST_F(ResizePolicyTest, ANewcomerOnAHostAddedByItsAddressFulfilsTheOrder) {
+  ResizePolicy policy({.initial = 1});
+  add(0);
+  EXPECT_THAT(decide(policy, {AddHost{{"10.0.0.7", 1}}}).grow, ElementsAre("10.0.0.7"));
+  add(1, "node7");
+  now_.real_names = {{"10.0.0.7", "node7"}};
+  EXPECT_THAT(decide(policy).grow, IsEmpty());
+  lose(1);
+  EXPECT_THAT(decide(policy).grow, ElementsAre("10.0.0.7")) << "asked for as it was before";
+  EXPECT_EQ(policy.slots_of("10.0.0.7"), 1);
+}
+
+TEST_F(ResizePolicyTest, AHostThatIsListedByTwoNamesHasTheSlotsOfBothAndNoMore) {
+  ResizePolicy policy({.initial = 1});
+  add(0);
+  now_.idle = {{{"here", 1}, {"10.0.0.1", 1}}};
+  EXPECT_THAT(settle(policy).grow, ElementsAre("10.0.0.1"));
+  add(1, "here");
+  now_.real_names = {{"10.0.0.1", "here"}};
+  for (int i = 0; i < 5; ++i) {
+    const Decision decision = decide(policy);
+    EXPECT_THAT(decision.grow, IsEmpty());
+    EXPECT_THAT(decision.drain, IsEmpty());
+  }
+}
+
+TEST_F(ResizePolicyTest, AHostIsDrainedByAnyOfItsNames) {
+  ResizePolicy policy({.initial = 2});
+  add(0), add(1, "node7");
+  now_.real_names = {{"10.0.0.7", "node7"}};
+  EXPECT_EQ(decide(policy, {DrainHost{"10.0.0.7"}}).drain, ids({1}));
+}
+
 // ---- limits
 
 TEST_F(ResizePolicyTest, TheMostWorkersIsKeptWithoutAnOrder) {

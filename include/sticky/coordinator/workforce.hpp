@@ -61,7 +61,8 @@ class Workforce {
  private:
   struct Seat {
     std::string host;
-    i64 place = 0;  // among the workers of its host
+    std::string asked_host;  // key of the name that it was spawned onto; empty: none
+    i64 place = 0;           // among the workers of its host
     TimePoint since;
     bool was_ready = false;
     std::optional<TimePoint> gone;  // and its process may live on
@@ -79,6 +80,7 @@ class Workforce {
   std::map<i64, Seat> seats_;                               // by worker: whoever may hold a device
   std::vector<protocol::SpawnOrder> under_way_;             // spawns
   std::vector<malleability::Situation::Failure> failures_;  // since the last decision
+  std::map<std::string, std::string> real_names_;           // Situation::real_names
   bool has_spawned_ = false;
   TimePoint last_end_;     // of a process
   bool will_grow_ = true;  // as far as the last decision knows, or nobody has asked since

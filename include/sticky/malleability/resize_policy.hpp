@@ -55,8 +55,11 @@ struct Situation {
   std::vector<std::string> spawning;      ///< hosts of the spawns under way, as in Decision::grow
   std::vector<Failure> failures;          ///< since the last decision
   bool can_spawn = false;
-  std::string why_not;         ///< a sentence when it cannot
-  std::string here;            ///< the host on which a spawn onto "" starts
+  std::string why_not;  ///< a sentence when it cannot
+  std::string here;     ///< the host on which a spawn onto "" starts
+  /// host_key() of a name under which a newcomer was asked for (an address, an alias) to host_key()
+  /// of what that host calls itself: both mean one host.
+  std::map<std::string, std::string> real_names;
   i64 n_free_here = kNoLimit;  ///< how many more workers fit there
   /// From IdleNodes: nothing when there is no source, or it does not know.
   std::optional<std::vector<Host>> idle;
@@ -128,6 +131,7 @@ class ResizePolicy {
   };
   class Round;
 
+  void learn_names(const Situation& situation);
   void learn_ready(const Situation& situation);
   void learn_failures(const Situation& situation);
   void learn_list(const Situation& situation);

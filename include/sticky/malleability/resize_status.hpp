@@ -29,8 +29,8 @@ struct ResizeStatus {
   std::string doing;           ///< Decision::why: what the run does about its number, and why
   std::deque<Verdict> orders;  ///< the last ones, newest last
 
-  static constexpr std::size_t kOrders = 32;
-  void add(Verdict verdict);  ///< keeps the last kOrders
+  static constexpr std::size_t kOrders = 256;  ///< all that OrderBox::take() gives at a time
+  void add(Verdict verdict);                   ///< keeps the last kOrders
 };
 [[nodiscard]] Json to_json(const ResizeStatus& status);
 
