@@ -1,8 +1,10 @@
 """Launches in which a rank dies before MPI has started: they end, and say what happened."""
+import json
 import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from harness import BINARY, RunTest, claims, processes_below, write_lines
@@ -27,7 +29,9 @@ class Start(RunTest):
         # A rank that is there and waits: the same program, looking at a run that seems to go on.
         self.watched = self.scratch / "watched"
         self.watched.mkdir()
-        (self.watched / "lock").write_text("{}")
+        lock = {"token": "t", "host": "elsewhere", "pid": 1, "start_ticks": 1, "boot_id": "", "pid_namespace": "",
+                "beat": int(time.time()) + 3600}
+        (self.watched / "lock").write_text(json.dumps(lock))
 
     def shim(self, rank, victim):
         """An environment whose mpirun lets a rank be the victim."""
