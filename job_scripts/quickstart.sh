@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 bash job_scripts/install_packages.sh
-echo "building (a few minutes) …"
+echo "building (a few minutes; tail -f build.log shows how far it is) …"
 if ! { cmake -S . -B build/quickstart -G Ninja -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF &&
        cmake --build build/quickstart --target stickyinvoc; } > build.log 2>&1; then
   tail -n 30 build.log
@@ -17,3 +17,4 @@ gzip -dc configs/claims/claims_openai.jsonl.gz > models/claims.jsonl
 head -n 300 models/claims.jsonl > models/claims_300.jsonl
 
 build/quickstart/stickyinvoc run configs/quickstart.toml --workers 2
+echo "the program: $PWD/build/quickstart/stickyinvoc"

@@ -167,8 +167,8 @@ void Coordinator::act_on(DropWorker& action) {
   if (!who.is_watched) workforce_.note_ended(action.worker, now_);  // as far as can be known
   if (is_left) {
     who.has_left = true;
-    log::info("worker {} has left ({}): {}", action.worker.value,
-              coordinator::name_of(action.cause), action.reason);
+    log::info("worker {} has left{}: {}", action.worker.value,
+              action.cause == Cause::left ? "" : " (preempted)", action.reason);
     // It leaves alone: from now on the world is not complete, so nobody may finalize.
     if (reactor_.phase() == Reactor::Phase::running) {
       has_anyone_left_early_ = true;

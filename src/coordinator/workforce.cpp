@@ -87,13 +87,15 @@ Workforce::News Workforce::news(TimePoint now) {
 // Ranks of the launch stand in order on each host.
 void Workforce::note_host(WorkerId worker, const std::string& host) {
   const auto found = seats_.find(worker.value);
-  if (found == seats_.end() || found->second.host == host) return;
+  if (found == seats_.end()) return;
+  Seat& seat = found->second;
   // A host that was asked for by an address or an alias.
-  if (const std::string& asked = found->second.asked_host;
-      !asked.empty() && asked != host_key(host))
-    real_names_.emplace(asked, host_key(host));
-  found->second.host = host;
-  found->second.place = std::ranges::count_if(seats_, [&](const auto& entry) {
+  if (!seat.asked_host.empty() && seat.asked_host != host_key(host))
+    real_names_.emplace(seat.asked_host, host_key(host));
+  const bool is_known = host_key(seat.host) == host_key(host);
+  seat.host = host;
+  if (is_known) return;
+  seat.place = std::ranges::count_if(seats_, [&](const auto& entry) {
     return entry.first < worker.value && host_key(entry.second.host) == host_key(host);
   });
 }
@@ -134,6 +136,19 @@ bool Workforce::is_quiet(TimePoint now) {
 
 std::vector<WorkerId> Workforce::decide(Situation situation) {
   if (!is_quiet(situation.now)) return {};
+  complete(situation);
+  const auto orders =
+      doors_.take_orders ? doors_.take_orders() : std::vector<malleability::Ordered>();
+  malleability::Decision decision = policy_.decide(situation, orders);
+  will_grow_ = decision.will_grow || !decision.grow.empty();
+  for (const std::string& host : decision.grow)
+    start(host);
+  publish(decision);
+  return std::move(decision.drain);
+}
+
+// What the coordinator does not know.
+void Workforce::complete(Situation& situation) {
   for (Situation::Worker& worker : situation.workers) {
     const auto found = seats_.find(worker.id.value);
     worker.host = found != seats_.end() ? found->second.host : doors_.here;
@@ -145,18 +160,16 @@ std::vector<WorkerId> Workforce::decide(Situation situation) {
   situation.real_names = real_names_;
   situation.can_spawn = can_spawn() && !is_state_bad();
   if (doors_.spawner != nullptr) {
-    situation.why_not = status_.why_not = doors_.spawner->why_not();
+    status_.why_not = doors_.spawner->why_not();
     const i64 n_free = doors_.spawner->n_free_slots();
     situation.n_free_here = n_free < 0 ? malleability::kNoLimit : n_free;
-  } else {
-    situation.why_not = status_.why_not;
   }
+  situation.why_not = status_.why_not;
   if (n_loads_ > 0) situation.load_seconds = load_seconds_ / static_cast<double>(n_loads_);
   if (doors_.idle_hosts) situation.idle = doors_.idle_hosts();
-  const auto orders =
-      doors_.take_orders ? doors_.take_orders() : std::vector<malleability::Ordered>();
+}
 
-  malleability::Decision decision = policy_.decide(situation, orders);
+void Workforce::publish(malleability::Decision& decision) {
   for (malleability::Verdict& verdict : decision.verdicts) {
     log::info("order {}: {}: {}", verdict.text, verdict.is_accepted ? "accepted" : "refused",
               verdict.reason);
@@ -164,14 +177,10 @@ std::vector<WorkerId> Workforce::decide(Situation situation) {
   }
   if (!decision.why.empty() && decision.why != status_.doing)
     log::info("workers: {}", decision.why);
-  will_grow_ = decision.will_grow || !decision.grow.empty();
-  for (const std::string& host : decision.grow)
-    start(host);
   status_.target = policy_.target();
   status_.can_spawn = can_spawn();
   status_.n_joining = static_cast<i64>(under_way_.size());
   status_.doing = std::move(decision.why);
-  return std::move(decision.drain);
 }
 
 // The newcomer takes the first place that nobody on its host has.

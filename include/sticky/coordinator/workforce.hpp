@@ -68,6 +68,8 @@ class Workforce {
     std::optional<TimePoint> gone;  // and its process may live on
   };
 
+  void complete(malleability::Situation& situation);
+  void publish(malleability::Decision& decision);
   void start(const std::string& host);
   [[nodiscard]] bool is_quiet(TimePoint now);
   [[nodiscard]] std::string known_name(const std::string& host) const;
