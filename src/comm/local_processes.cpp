@@ -87,8 +87,6 @@ class LocalProcesses final : public protocol::Processes {
     return has_ended || watched_.contains(peer.value);
   }
 
-  void unwatch(PeerId peer) override { watched_.erase(peer.value); }
-
   [[nodiscard]] std::vector<PeerId> ended() override {
     std::vector<PeerId> out = std::exchange(ended_early_, {});
     for (auto it = watched_.begin(); it != watched_.end();) {

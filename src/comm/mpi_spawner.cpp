@@ -210,9 +210,4 @@ i64 MpiSpawner::n_free_slots() const {
   return shared_->n_free_slots;
 }
 
-i64 MpiSpawner::n_pending() const {
-  const std::lock_guard lock(shared_->mutex);
-  return static_cast<i64>(shared_->orders.size()) + (shared_->running ? 1 : 0);
-}
-
 }  // namespace sticky::comm

@@ -31,7 +31,6 @@ class MpiSpawner final : public protocol::Spawner {
   [[nodiscard]] std::vector<protocol::Spawned> ended() override;
   void free_slot_of(protocol::PeerId peer) override;
   [[nodiscard]] i64 n_free_slots() const override;
-  [[nodiscard]] i64 n_pending() const override;
 
  private:
   // Shared with the threads, for one may be stuck in a spawn when the spawner goes.

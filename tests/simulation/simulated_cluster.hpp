@@ -55,7 +55,6 @@ class SimulatedCluster final : public protocol::Transport, public protocol::Proc
 
   [[nodiscard]] bool is_here(const protocol::ProcessName&) const override { return true; }
   bool watch(protocol::PeerId, const protocol::ProcessName&) override { return false; }
-  void unwatch(protocol::PeerId) override {}
   [[nodiscard]] std::vector<protocol::PeerId> ended() override { return {}; }
   bool kill(const protocol::ProcessName& process) override;
 

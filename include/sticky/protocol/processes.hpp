@@ -29,7 +29,6 @@ class Processes {
   /// From now on its end is reported by ended(). False when it cannot be: a process of elsewhere,
   /// or this process itself.
   virtual bool watch(PeerId peer, const ProcessName& process) = 0;
-  virtual void unwatch(PeerId peer) = 0;
   /// The watched peers whose process has ended, each once. Never waits.
   [[nodiscard]] virtual std::vector<PeerId> ended() = 0;
   /// SIGKILL, unless it is this process itself, has ended, or its pid belongs to another one by

@@ -43,8 +43,6 @@ class Spawner {
   virtual void free_slot_of(PeerId peer) = 0;
   /// How many workers still fit into the launch; negative: that is no question here.
   [[nodiscard]] virtual i64 n_free_slots() const = 0;
-  /// Orders that have not come to an end.
-  [[nodiscard]] virtual i64 n_pending() const = 0;
 };
 
 }  // namespace sticky::protocol
