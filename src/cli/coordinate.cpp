@@ -154,7 +154,7 @@ class Run {
     folder_ = io::RunFolder::open(dir, job_.mode);
     // A run that goes on has neither: whoever finds one may trust it.
     std::error_code ignored;
-    for (const char* name : {"summary.json", "status.json"})
+    for (const char* name : {"summary.json", "status.json", "timeline.json"})
       std::filesystem::remove(std::filesystem::path(dir) / name, ignored);
     log::set_sink([this](log::Level level, std::string_view line) {
       print_to_stderr(level, line);

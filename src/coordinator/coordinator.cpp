@@ -155,6 +155,7 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                       [&](protocol::StateReady& m) {
                         known(worker).ready_since = now_;
                         WorkerStatus& status = known(worker).status;
+                        status.ready_seconds = seconds_so_far();
                         status.slots = m.slots;
                         status.load_seconds = m.load_seconds;
                         status.description = std::move(m.description);

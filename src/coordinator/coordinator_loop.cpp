@@ -9,6 +9,7 @@
 #include "sticky/coordinator/coordinator.hpp"
 #include "sticky/coordinator/periodic.hpp"
 #include "sticky/coordinator/signs_of_life.hpp"
+#include "sticky/coordinator/timeline.hpp"
 #include "sticky/protocol/transport.hpp"
 
 namespace sticky::coordinator {
@@ -75,8 +76,13 @@ class Scribe {
   Periodic periodic_;  // last: its thread uses all of the above
 };
 
-std::string status_text(const Progress& progress) {
-  return to_json(progress).dump_pretty() + "\n";
+// The records stand already.
+void write_for_people(io::RunFolder& folder, const char* name, const Json& content) {
+  try {
+    folder.write_file(name, content.dump_pretty() + "\n");
+  } catch (const Error& e) {
+    log::warning("{}: {}", name, e.what());
+  }
 }
 
 // The farewells must be on their way before this process ends. Without MPI_Finalize the workers end
@@ -108,7 +114,7 @@ void run_turns(Coordinator& coordinator, Scribe& scribe, const Surroundings& aro
     around.on_progress(progress);
     if (now >= next_status) {
       next_status = now + kStatusInterval;
-      scribe.set_status(status_text(progress));
+      scribe.set_status(to_json(progress).dump_pretty() + "\n");
     }
   }
 }
@@ -134,11 +140,8 @@ RunOutcome run_coordinator(const Options& options, Work work, const Surroundings
   }
   around.on_progress(outcome.last);
   if (outcome.ending != Ending::lock_lost) {
-    try {
-      around.folder.write_file("status.json", status_text(outcome.last));
-    } catch (const Error& e) {
-      log::warning("status.json: {}", e.what());
-    }
+    write_for_people(around.folder, "status.json", to_json(outcome.last));
+    write_for_people(around.folder, "timeline.json", timeline_json(outcome.last));
   }
   return outcome;
 }

@@ -14,10 +14,6 @@ namespace sticky::coordinator {
 
 namespace {
 
-double seconds_between(TimePoint from, TimePoint to) {
-  return std::chrono::duration<double>(to - from).count();
-}
-
 i64 unix_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::seconds>(now).count();
@@ -83,6 +79,10 @@ const char* name_of(Ending ending) {
       return "lock_lost";
   }
   return "unknown";
+}
+
+double Coordinator::seconds_until(TimePoint when) const {
+  return std::chrono::duration<double>(when - start_).count();
 }
 
 void Coordinator::append(bool is_error, std::string record) {
@@ -157,6 +157,7 @@ void Coordinator::act_on(RecordFailure& action) {
 
 void Coordinator::act_on(DropWorker& action) {
   Known& who = known(action.worker);
+  who.status.gone_seconds = seconds_so_far();
   const bool is_left = action.has_said_bye;
   workforce_.note_gone(action.worker,
                        is_left                              ? Workforce::Fate::left
@@ -177,7 +178,7 @@ void Coordinator::act_on(DropWorker& action) {
     return;
   }
   losses_.push_back({action.worker, coordinator::name_of(action.cause), action.reason,
-                     seconds_between(start_, now_), action.n_returned});
+                     seconds_so_far(), action.n_returned});
   log::warning("worker {} is lost ({}): {}; {} invocations go back to the queue",
                action.worker.value, coordinator::name_of(action.cause), action.reason,
                action.n_returned);
@@ -205,7 +206,7 @@ void Coordinator::fence(const protocol::ProcessName& process) {
 
 Progress Coordinator::progress() const {
   Progress progress{.phase = name_of(reactor_.phase()),
-                    .seconds = seconds_between(start_, std::max(now_, around_.clock.now())),
+                    .seconds = seconds_until(std::max(now_, around_.clock.now())),
                     .counts = counts_,
                     .has_input_ended = has_input_ended_,
                     .input_bytes_read = input_bytes_read_,

@@ -59,7 +59,7 @@ Situation Coordinator::situation() const {
 void Coordinator::welcome_newcomers() {
   Workforce::News news = workforce_.news(now_);
   for (const WorkerId newcomer : news.newcomers) {
-    known(newcomer).status.joined_seconds = std::chrono::duration<double>(now_ - start_).count();
+    known(newcomer).status.joined_seconds = seconds_so_far();
     log::info("worker {} was started", newcomer.value);
     tell(WorkerExpected{newcomer});
   }
@@ -69,7 +69,7 @@ void Coordinator::welcome_newcomers() {
     losses_.push_back({.worker = {},
                        .cause = "spawn_failed",
                        .reason = std::move(failure),
-                       .at_seconds = std::chrono::duration<double>(now_ - start_).count(),
+                       .at_seconds = seconds_so_far(),
                        .n_returned = 0});
   }
 }

@@ -2,6 +2,14 @@
 
 namespace sticky::coordinator {
 
+namespace {
+
+Json or_null(const std::optional<double>& seconds) {
+  return seconds ? Json(*seconds) : Json();
+}
+
+}  // namespace
+
 Json to_json(const Counts& counts) {
   return Json::object({{"read", counts.n_read},
                        {"done_before", counts.n_done_before},
@@ -28,7 +36,9 @@ Json to_json(const WorkerStatus& worker) {
                        {"prompt_tokens", worker.prompt_tokens},
                        {"completion_tokens", worker.completion_tokens},
                        {"load_seconds", worker.load_seconds},
-                       {"joined_seconds", worker.joined_seconds}});
+                       {"joined_seconds", worker.joined_seconds},
+                       {"ready_seconds", or_null(worker.ready_seconds)},
+                       {"gone_seconds", or_null(worker.gone_seconds)}});
 }
 
 Json to_json(const Loss& loss) {

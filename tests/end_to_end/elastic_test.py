@@ -47,6 +47,9 @@ class Elastic(RunTest):
         self.assertEqual(run.answers(), expected)
         self.assertEqual(run.summary["losses"], [])
         self.assertEqual(len(run.summary["workers"]), 3)
+        spans = [event["tid"] for event in run.timeline if event["name"] == "serving"]
+        self.assertEqual(sorted(spans), [1, 2, 3])
+        self.assertEqual(sum(event["name"] == "left" for event in run.timeline), 3)
         self.assertEqual(self.wait_for_end(), [])
 
     def test_a_host_that_was_added_by_its_address_gets_as_many_as_were_ordered(self):
@@ -77,6 +80,7 @@ class Elastic(RunTest):
         self.wait_until(lambda: self.n_ready(run) == 2 and len(run.status["workers"]) == 3, what="the replacement")
         self.assertEqual(process.wait(timeout=240), 0)
         self.assertEqual([loss["cause"] for loss in run.summary["losses"]], ["died"])
+        self.assertEqual([event["tid"] for event in run.timeline if event["name"] == "lost (died)"], [1])
         self.assertEqual(len(run.answers()), 2000)
 
     def test_a_host_file_is_followed(self):

@@ -87,6 +87,10 @@ class Run:
     def status(self):
         return json.loads((self.folder / "status.json").read_text())
 
+    @property
+    def timeline(self):
+        return json.loads((self.folder / "timeline.json").read_text())["traceEvents"]
+
     def n_recorded(self):
         """Whole lines so far; usable while the run is going on."""
         path = self.folder / "results.jsonl"

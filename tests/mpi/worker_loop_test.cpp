@@ -193,6 +193,7 @@ TEST(WholeRun, ThreeWorkersInOneProcessAnswerEverythingOnce) {
   for (const auto& [record, n] : results.results)
     EXPECT_EQ(n, 1) << record;
   EXPECT_THAT(folder.file("status.json"), testing::HasSubstr("\"phase\": \"ended\""));
+  EXPECT_THAT(folder.file("timeline.json"), testing::HasSubstr("\"serving\""));
 }
 
 }  // namespace

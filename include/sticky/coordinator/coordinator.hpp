@@ -80,6 +80,8 @@ class Coordinator {
   [[nodiscard]] i64 n_bytes_to_send(InvocationId id) const;
   void fence(const protocol::ProcessName& process);
   void append(bool is_error, std::string record);
+  [[nodiscard]] double seconds_until(TimePoint when) const;
+  [[nodiscard]] double seconds_so_far() const { return seconds_until(now_); }
   [[nodiscard]] Known& known(WorkerId worker);
   [[nodiscard]] Ending ending() const;
   void judge(RunOutcome& outcome) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct WorkerStatus {
   i64 prompt_tokens = 0;
   i64 completion_tokens = 0;
   double load_seconds = 0.0;
-  double joined_seconds = 0.0;  ///< since the start of the run, when it was first heard of
+  // Since the start of the run.
+  double joined_seconds = 0.0;  ///< when it was first heard of
+  std::optional<double> ready_seconds = std::nullopt;
+  std::optional<double> gone_seconds = std::nullopt;  ///< when it was lost or had said goodbye
 };
 
 /// A worker that is gone before its time.
