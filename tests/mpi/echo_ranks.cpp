@@ -5,13 +5,18 @@
 // what is spawned runs this program with the same arguments.
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
+#include <sys/file.h>
 #include <thread>
 #include <unistd.h>
 
@@ -24,6 +29,7 @@
 #include "sticky/coordinator/coordinator_loop.hpp"
 #include "sticky/malleability/orders.hpp"
 #include "sticky/worker/worker_loop.hpp"
+#include "tests/support/blow.hpp"
 #include "tests/support/echo_service.hpp"
 #include "tests/support/memory_run.hpp"
 
@@ -37,7 +43,10 @@ struct Job {
   i64 slots = 64;
   i64 n_per_step = 0;  // answers a step; 0: half of the slots
   double orphan_seconds = 120.0;
+  double heartbeat_seconds = 5.0;
   double hang_seconds = 60.0;
+  i64 attempts = 3;
+  i64 queued_bytes = i64{256} << 20;  // of input that is read ahead
   i64 min_workers = 1;
   i64 hangs_at = -1;  // the request at which the engine of the first one to get it hangs
   i64 forks = 0;      // 1: a worker has a child process that outlives it
@@ -45,6 +54,16 @@ struct Job {
   double spawn_seconds = 30.0;
   std::string spawns;      // what is spawned instead of this program
   std::string orders_dir;  // a folder whose orders are obeyed; empty: none are
+  // Points of a worker's life (test::Blow), by commas: rank 1 dies or freezes at the first, rank 2
+  // at the second. What is spawned is spared.
+  std::string dies_when;
+  std::string freezes_when;
+  i64 at_count = 1;
+  i64 cannot_fence = 0;  // 1: no process can be killed, as on a host that is out of reach
+  // A folder in which each worker with a state holds the lock of its place as long as it lives. Who
+  // finds it held says so: a newcomer came before its predecessor's end.
+  std::string places_dir;
+  i64 place = -1;  // among the workers of this host
 };
 
 Job job_of(int argc, char** argv) {
@@ -57,13 +76,22 @@ Job job_of(int argc, char** argv) {
                                                          {"min_workers", &job.min_workers},
                                                          {"hangs_at", &job.hangs_at},
                                                          {"dies_at", &job.dies_at},
-                                                         {"forks", &job.forks}};
+                                                         {"forks", &job.forks},
+                                                         {"attempts", &job.attempts},
+                                                         {"queued_bytes", &job.queued_bytes},
+                                                         {"at_count", &job.at_count},
+                                                         {"cannot_fence", &job.cannot_fence},
+                                                         {"place", &job.place}};
   const std::map<std::string, double*, std::less<>> times{{"step_ms", &step_ms},
                                                           {"orphan_s", &job.orphan_seconds},
+                                                          {"heartbeat_s", &job.heartbeat_seconds},
                                                           {"hang_s", &job.hang_seconds},
                                                           {"spawn_s", &job.spawn_seconds}};
   const std::map<std::string, std::string*, std::less<>> texts{{"spawns", &job.spawns},
-                                                               {"orders", &job.orders_dir}};
+                                                               {"orders", &job.orders_dir},
+                                                               {"dies_when", &job.dies_when},
+                                                               {"freezes_when", &job.freezes_when},
+                                                               {"places", &job.places_dir}};
   for (int k = 1; k < argc; ++k) {
     const std::string word(argv[k]);
     const auto equals = std::min(word.find('='), word.size() - 1);
@@ -151,13 +179,21 @@ void print_outcome(const coordinator::RunOutcome& outcome, const CheckedResults&
              results.written().n_errors, outcome.last.losses.size(), outcome.may_finalize ? 1 : 0);
   for (const coordinator::Loss& loss : outcome.last.losses)
     fmt::print("cause {} {:.1f}\n", loss.cause, loss.at_seconds);
+  for (const coordinator::WorkerStatus& worker : outcome.last.workers)
+    fmt::print("answered {} {}\n", worker.worker.value, worker.n_results);
   fmt::print("workers {}\ngap_ms {:.0f}\n", outcome.last.workers.size(), results.longest_gap_ms());
+}
+
+std::unique_ptr<protocol::Processes> make_processes(const Job& job) {
+  auto processes = comm::make_local_processes();
+  if (job.cannot_fence == 0) return processes;
+  return std::make_unique<test::UnreachableProcesses>(std::move(processes));
 }
 
 coordinator::RunOutcome coordinate(const Job& job,
                                    protocol::Transport& transport,
                                    protocol::Spawner* spawner) {
-  const auto processes = comm::make_local_processes();
+  const auto processes = make_processes(job);
   CheckedResults results(job);
   test::MemoryFolder folder;
   const SteadyClock clock;
@@ -175,7 +211,10 @@ coordinator::RunOutcome coordinate(const Job& job,
   Reporter reporter;
   const auto begin = std::chrono::steady_clock::now();
   const auto outcome = coordinator::run_coordinator(
-      {.hang_seconds = job.hang_seconds},
+      {.attempts = job.attempts,
+       .heartbeat_timeout_seconds = job.heartbeat_seconds,
+       .hang_seconds = job.hang_seconds,
+       .max_queued_bytes = job.queued_bytes},
       {.input = std::make_unique<test::CountedInput>(job.n_requests, job.n_bytes),
        .done = nullptr,
        .worker_options_json = to_json(worker_options).dump(),
@@ -202,9 +241,35 @@ void make_trouble(const Job& job, const protocol::Invocation& invocation) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
-worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
+// The entry of a list by commas that is this rank's.
+std::string entry_of(int rank, const std::string& list) {
+  std::istringstream entries(list);
+  std::string entry;
+  for (int k = 0; k < rank && std::getline(entries, entry, ',');)
+    ++k;
+  return entry;
+}
+
+test::Blow blow_for(const Job& job, int rank) {
+  const bool is_deadly = !job.dies_when.empty();
+  const std::string& list = is_deadly ? job.dies_when : job.freezes_when;
+  if (rank < 1 || rank > 1 + std::ranges::count(list, ',')) return {};
+  return {entry_of(rank, list), job.at_count, is_deadly ? SIGKILL : SIGSTOP};
+}
+
+// Until this process ends, whatever ends it; one that is only stopped still holds it.
+void take_place(const Job& job) {
+  if (job.places_dir.empty()) return;
+  const std::string file = fmt::format("{}/place-{}", job.places_dir, job.place);
+  const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  const bool is_free = lock >= 0 && ::flock(lock, LOCK_EX | LOCK_NB) == 0;
+  fmt::print("{} {}\n", is_free ? "place" : "two_holders", job.place);
+  std::fflush(stdout);
+}
+
+worker::WorkerEnd work(const Job& job, protocol::Transport& transport, test::Blow& blow) {
   if (job.forks != 0 && ::fork() == 0) ::execlp("sleep", "sleep", "20", nullptr);
-  const auto processes = comm::make_local_processes();
+  const auto processes = make_processes(job);
   const SteadyClock clock;
   return worker::run_worker(
       {.transport = transport,
@@ -212,13 +277,14 @@ worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
        .clock = clock,
        .make_service =
            [&](const worker::Options&, WorkerId) {
+             take_place(job);
              return std::make_unique<test::EchoService>(test::EchoService::Shape{
                  .slots = job.slots,
                  .n_per_step = job.n_per_step > 0 ? job.n_per_step : job.slots / 2,
                  .step_time = job.step_time,
-                 .before_answer = [&](const protocol::Invocation& one) {
-                   make_trouble(job, one);
-                 }});
+                 .before_answer = [&](const protocol::Invocation& one) { make_trouble(job, one); },
+                 .before_step = [&] { blow.pass("before_compute"); },
+                 .after_step = [&] { blow.pass("after_compute"); }});
            },
        .self = comm::this_process(),
        .device = "none",
@@ -232,14 +298,15 @@ worker::WorkerEnd work(const Job& job, protocol::Transport& transport) {
 
 int run_alone(const Job& job) {
   auto links = comm::make_in_process_links(1);
-  std::thread worker([&] { (void)work(job, *links.workers[0]); });
+  test::Blow none;
+  std::thread worker([&] { (void)work(job, *links.workers[0], none); });
   const int exit_code = coordinate(job, *links.coordinator, nullptr).exit_code;
   worker.join();
   return exit_code;
 }
 
 int run(int argc, char** argv) {
-  const Job job = job_of(argc, argv);
+  Job job = job_of(argc, argv);
   comm::MpiSession session(&argc, &argv);
   int exit_code = 0;
   bool may_finalize = true;
@@ -247,17 +314,22 @@ int run(int argc, char** argv) {
   if (!is_worker) fmt::print("pid {} {}\n", session.rank(), ::getpid());
   std::fflush(stdout);
   if (is_worker) {
-    may_finalize = work(job, *session.open_worker()).may_finalize;
+    if (!session.is_spawned()) job.place = session.rank() - 1;
+    test::Blow blow = session.is_spawned() ? test::Blow() : blow_for(job, session.rank());
+    test::StruckTransport transport(session.open_worker(), blow);
+    may_finalize = work(job, transport, blow).may_finalize;
   } else if (session.size() == 1 && job.orders_dir.empty()) {
     exit_code = run_alone(job);
   } else {
     const std::string program = job.spawns.empty() ? argv[0] : job.spawns;
-    // Of another program only that much is known: that it takes a number.
-    const std::vector<std::string> arguments = job.spawns.empty()
-                                                   ? std::vector<std::string>(argv + 1, argv + argc)
-                                                   : std::vector<std::string>{"5"};
-    const auto hub =
-        session.open_hub({.program = program, .arguments = [&](const auto&) { return arguments; }});
+    const auto arguments = [&](const protocol::SpawnOrder& order) {
+      // Of another program only that much is known: that it takes a number.
+      if (!job.spawns.empty()) return std::vector<std::string>{"5"};
+      std::vector<std::string> out(argv + 1, argv + argc);
+      out.push_back(fmt::format("place={}", order.place));
+      return out;
+    };
+    const auto hub = session.open_hub({.program = program, .arguments = arguments});
     hub.spawner->set_timeout(
         std::chrono::duration_cast<Duration>(std::chrono::duration<double>(job.spawn_seconds)));
     const auto outcome = coordinate(job, *hub.transport, hub.spawner.get());

@@ -24,6 +24,8 @@ class EchoService final : public worker::Service {
     i64 n_per_step = 32;
     Duration step_time{};
     std::function<void(const protocol::Invocation&)> before_answer = nullptr;
+    std::function<void()> before_step = nullptr;  // only where something is held
+    std::function<void()> after_step = nullptr;
   };
   explicit EchoService(const Shape& shape) : shape_(shape) {}
 
@@ -37,6 +39,7 @@ class EchoService final : public worker::Service {
     std::vector<protocol::Result> results;
     if (held_.empty()) return results;
     ++n_steps_;
+    if (shape_.before_step) shape_.before_step();
     if (shape_.step_time > Duration{}) std::this_thread::sleep_for(shape_.step_time);
     while (!held_.empty() && static_cast<i64>(results.size()) < shape_.n_per_step) {
       const protocol::Invocation& next = held_.front();
@@ -48,6 +51,7 @@ class EchoService final : public worker::Service {
                          .completion_tokens = 1});
       held_.pop_front();
     }
+    if (shape_.after_step) shape_.after_step();
     return results;
   }
   [[nodiscard]] std::vector<protocol::Unfinished> hand_back() override {
