@@ -44,6 +44,7 @@ constexpr seconds kTeardown{3};       // for the ranks to follow a coordinator t
 constexpr seconds kLongTeardown{15};  // and one that has said all it had to
 constexpr seconds kLookEvery{1};
 constexpr seconds kAfterLastRank{10};  // for mpirun to end when no rank has come to anything
+constexpr int kTaken = 1;
 constexpr int kEndedEarly = 4;
 constexpr int kDidNotStart = 5;
 constexpr int kNotStarted = 127;  // as a shell says it
@@ -282,6 +283,11 @@ class Launcher {
     if (was_not_started_) {
       log::error("cannot start '{}': is it installed, and in PATH?", launch_.line[0]);
       return 1;
+    }
+    // Of this launch nobody lives any more.
+    if (const auto lock = lock_of(launch_.run_dir); lock && lock->is_local && lock->is_in_use) {
+      log::error("another run took {} at the same moment: this one did nothing", launch_.run_dir);
+      return kTaken;
     }
     if (summary_.is_new()) {
       if (const auto summary = read_summary(launch_.run_dir))

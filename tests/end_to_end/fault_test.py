@@ -1,4 +1,5 @@
 """Workers and whole runs that die, freeze or are told to stop: nothing is lost, nothing stands twice."""
+import json
 import os
 import random
 import signal
@@ -6,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from harness import Run, RunTest, claims, processes_below, write_lines
+from harness import REAL_MODEL, Run, RunTest, claims, processes_below, write_lines
 
 GREEDY = ("--set", "sampling.temperature=0", "--set", "state.default.dtype=f32")
 
@@ -48,6 +49,48 @@ class Faults(RunTest):
     def test_a_frozen_worker_costs_nothing_and_is_fenced(self):
         self.check_loss("frozen", signal.SIGSTOP, ["frozen"])
 
+    def test_the_same_prompt_is_answered_alike_first_late_and_after_a_loss(self):
+        del self.requests[1000:]
+        seeds, prompt = (7, 8), self.requests[0]
+        for at in range(0, len(self.requests), 10):
+            seed = seeds[at // 10 % 2]
+            self.requests[at] = {**prompt, "custom_id": f"seed-{seed}-{at}", "body": {
+                **prompt["body"], "temperature": 0.8, "seed": seed, "logprobs": True, "top_logprobs": 3}}
+        write_lines(self.file, self.requests)
+        process, run = self.begin("repeated")
+        pids = self.worker_pids(run, 3)
+        os.kill(pids[2], signal.SIGKILL)
+        n_before = run.n_recorded()
+        self.assertEqual(process.wait(timeout=240), 0)
+        self.assertEqual([loss["cause"] for loss in run.summary["losses"]], ["died"])
+
+        answers = {}
+        for seed in seeds:
+            mine = [(n, r) for n, r in enumerate(run.results) if r["custom_id"].startswith(f"seed-{seed}-")]
+            self.assertEqual(len(mine), 50)
+            self.assertLess(mine[0][0], n_before)
+            self.assertGreater(mine[-1][0], len(self.requests) / 2)
+            self.assertGreater(len({r["sticky"]["worker"] for _, r in mine}), 2)
+            # Numbers are written with all their digits: the same text is the same bits.
+            choices = {json.dumps(r["response"]["body"]["choices"]) for _, r in mine}
+            self.assertEqual(len(choices), 1)
+            answers[seed] = choices.pop()
+        self.assertNotEqual(answers[7], answers[8])  # so they were drawn
+
+    def test_two_coordinators_never_write_one_run_folder(self):
+        del self.requests[800:]
+        write_lines(self.file, self.requests)
+        process, run = self.begin("contested")
+        late = self.call("resume", run.folder)
+        self.assertEqual(late.returncode, 1, late.stdout + late.stderr)
+        self.assertIn("a run is at work here", late.stderr)
+        self.kill_everything(process)
+        self.assertLess(run.n_recorded(), len(self.requests) - 200)  # enough is left for two
+
+        both = [self.start("resume", run.folder, "--workers", 1) for _ in range(2)]
+        self.assertEqual(sorted(process.wait(timeout=240) for process in both), [0, 1])
+        self.assertEqual(len(run.answers()), len(self.requests))
+
     def test_a_run_killed_at_any_moment_is_resumed_to_the_same_answers(self):
         draw = random.Random(11)
         expected = self.expected()
@@ -55,6 +98,8 @@ class Faults(RunTest):
         for workers in (3, 1):
             time.sleep(draw.random())
             self.kill_everything(process)
+            results = run.folder / "results.jsonl"
+            os.truncate(results, results.stat().st_size - 10)  # a last line that was only half on the disk
             recorded = run.n_recorded()
             if recorded == len(self.requests):
                 break
@@ -84,6 +129,18 @@ class Faults(RunTest):
         done = self.call("resume", run.folder, "--workers", 1)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual(run.answers(), self.expected())
+
+    def test_a_drain_is_over_when_its_grace_is_whatever_still_runs(self):
+        endless = [{"id": f"r{n}", "prompt": "x", "max_tokens": 4000, "ignore_eos": True} for n in range(50)]
+        file = write_lines(self.scratch / "endless.jsonl", endless)
+        run = Run(self.scratch / "endless")
+        process = self.start("run", "-i", file, "-o", run.folder, "--model", REAL_MODEL / "smollm2.gguf", "--workers", 1,
+                             "--set", "run.grace=2s")
+        self.worker_pids(run, 1)
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=100), 4)
+        self.assertEqual((run.summary["ending"], run.summary["losses"]), ("drained", []))
+        self.assertEqual(run.n_recorded(), 0)  # seconds are not enough for any of them
 
     def test_a_signal_that_mpirun_forwards_to_all_ranks_drains_and_loses_nobody(self):
         mpirun = "mpirun --oversubscribe --bind-to none --enable-recovery --allow-run-as-root -n 3".split()
