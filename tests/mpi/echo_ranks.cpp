@@ -42,6 +42,7 @@ struct Job {
   Duration step_time{};
   i64 slots = 64;
   i64 n_per_step = 0;  // answers a step; 0: half of the slots
+  i64 lingers_ms = 0;  // between a worker's goodbye and its end, as a device takes to be freed
   double orphan_seconds = 120.0;
   double heartbeat_seconds = 5.0;
   double hang_seconds = 60.0;
@@ -77,6 +78,7 @@ Job job_of(int argc, char** argv) {
                                                          {"hangs_at", &job.hangs_at},
                                                          {"dies_at", &job.dies_at},
                                                          {"forks", &job.forks},
+                                                         {"lingers_ms", &job.lingers_ms},
                                                          {"attempts", &job.attempts},
                                                          {"queued_bytes", &job.queued_bytes},
                                                          {"at_count", &job.at_count},
@@ -318,6 +320,7 @@ int run(int argc, char** argv) {
     test::Blow blow = session.is_spawned() ? test::Blow() : blow_for(job, session.rank());
     test::StruckTransport transport(session.open_worker(), blow);
     may_finalize = work(job, transport, blow).may_finalize;
+    std::this_thread::sleep_for(std::chrono::milliseconds(job.lingers_ms));
   } else if (session.size() == 1 && job.orders_dir.empty()) {
     exit_code = run_alone(job);
   } else {

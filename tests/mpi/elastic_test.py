@@ -42,12 +42,22 @@ class Elastic(EchoTest):
         self.assertLess(time.monotonic() - killed_at, 3)  # far below the heartbeat's limit
         self.finish(run, 1500, losses=["died"])
 
-    def test_a_slow_peer_with_large_messages_stops_nobody(self):
-        run = self.start(4, requests=300, bytes=2_000_000, step_ms=20, slots=4, per_step=1)
-        run.wait_for(lambda: run.number("progress") > 20)
-        os.kill(run.pids()[1], signal.SIGSTOP)
+    def test_a_peer_that_takes_nothing_of_what_is_on_its_way_stops_nobody(self):
+        # It has the first of some messages of 4 MB, and the others must wait.
+        run = self.start(4, requests=300, bytes=2_000_000, step_ms=20, slots=8, per_step=1,
+                         freezes_when="after_receive")
         self.finish(run, 300, losses=["frozen"])
         self.assertLess(run.number("gap_ms"), 1500)
+
+    def test_a_newcomer_waits_for_the_end_of_whoever_had_its_place(self):
+        run = self.start(3, requests=2500, bytes=100, step_ms=10, slots=4, per_step=2, lingers_ms=3500)
+        run.wait_for(lambda: run.number("ready") == 2)
+        run.set_workers(1)
+        run.wait_for(lambda: run.number("ready") == 1)
+        run.set_workers(2)
+        self.finish(run, 2500)
+        self.assertEqual(len(run.said("place")), 3)
+        self.assertLessEqual({place for (place,) in run.said("place")}, {"0", "1"})
 
     def test_memory_stays_while_100_000_are_answered(self):
         # The allocator's own ups and downs are smaller where the answers are.
