@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/counted.hpp"
+
 namespace sticky::backend {
 namespace {
 
@@ -72,8 +74,7 @@ std::string CpuBackend::arithmetic() const {
 }
 
 std::string CpuBackend::description() const {
-  return fmt::format("CPU, {}, {} thread{}", cpu::name(set_), pool_.n_threads(),
-                     pool_.n_threads() == 1 ? "" : "s");
+  return fmt::format("CPU, {}, {}", cpu::name(set_), counted(pool_.n_threads(), "thread"));
 }
 
 std::unique_ptr<Buffer> CpuBackend::allocate(i64 n_bytes, const std::string& what) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sticky/base/bytes.hpp"
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 
 #include "stored_checkpoint.hpp"
@@ -18,15 +19,15 @@ constexpr i64 kMaxHeaderBytes = 100'000'000;  // the limit of the format's own l
 
 std::string header_text(const File& file) {
   if (file.size_bytes() < kPrefixBytes) {
-    fail<FormatError>("{}: {} bytes are too few for a safetensors file (at least {})", file.path(),
-                      file.size_bytes(), kPrefixBytes);
+    fail<FormatError>("{}: {} cannot be a safetensors file, which has at least {}", file.path(),
+                      counted(file.size_bytes(), "byte"), kPrefixBytes);
   }
   const std::string prefix = file.text_at(0, kPrefixBytes);
   const auto n = ByteReader(prefix, file.path()).number<std::uint64_t>();
   const i64 follow = file.size_bytes() - kPrefixBytes;
   if (n > static_cast<std::uint64_t>(follow)) {
-    fail<FormatError>("{}: header says {} bytes, but only {} follow it; is the download complete?",
-                      file.path(), n, follow);
+    fail<FormatError>("{}: header says {}, but only {} follow it; is the download complete?",
+                      file.path(), counted(static_cast<i64>(n), "byte"), follow);
   }
   if (n > static_cast<std::uint64_t>(kMaxHeaderBytes)) {
     fail<FormatError>("{}: header says {} bytes, but at most {} are allowed", file.path(), n,
@@ -94,8 +95,8 @@ TensorInfo read_entry(const std::string& name, const Json& entry, const std::str
   tensor.size_bytes = range[1] - range[0];
   const i64 needed = size_bytes_of(tensor, where);
   if (needed != tensor.size_bytes) {
-    fail<FormatError>("{}: data_offsets hold {} bytes, but its shape {} in {} needs {}", where,
-                      tensor.size_bytes, member(entry, "shape", where).dump(),
+    fail<FormatError>("{}: data_offsets hold {}, but its shape {} in {} needs {}", where,
+                      counted(tensor.size_bytes, "byte"), member(entry, "shape", where).dump(),
                       sticky::checkpoint::name(tensor.storage), needed);
   }
   return tensor;

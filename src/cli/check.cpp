@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sticky/backend/make_backend.hpp"
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/comm/capability.hpp"
 #include "sticky/comm/proc.hpp"
@@ -38,14 +39,15 @@ i64 threads_each(i64 n_workers) {
 // What the workers of a launch on this machine would be bound to, one a line.
 std::string binding_text(i64 n_workers, i64 n_threads) {
   constexpr i64 kMostShown = 16;
-  std::string out = fmt::format("  binding     {} workers on this machine's CPUs {}\n", n_workers,
-                                topology::text_of(topology::own_cpus()));
+  std::string out =
+      fmt::format("  binding     {} on this machine's CPUs {}\n", counted(n_workers, "worker"),
+                  topology::text_of(topology::own_cpus()));
   for (i64 worker = 1; worker <= std::min(n_workers, kMostShown); ++worker) {
     const topology::Share share = share_of_worker(worker, n_workers);
     const i64 n_own = share.is_common ? 1 : std::ssize(share.cpus);
-    out += fmt::format("              worker {}: CPUs {}{}, {} threads\n", worker,
+    out += fmt::format("              worker {}: CPUs {}{}, {}\n", worker,
                        topology::text_of(share.cpus), share.is_common ? " in common" : "",
-                       n_threads > 0 ? n_threads : n_own);
+                       counted(n_threads > 0 ? n_threads : n_own, "thread"));
   }
   if (n_workers > kMostShown) out += "              and so on\n";
   return out;
@@ -158,12 +160,13 @@ class Check {
     const Pace pace = measure_pace(*backend, *description_.spec, work, stores_bf16);
     const TimeEstimate time = estimate_time(*description_.spec, work, pace);
     fmt::print(
-        "  estimate    {} for prompts and at most {} for answers: {} workers of {} threads each\n"
+        "  estimate    {} for prompts and at most {} for answers: {}, each of {}\n"
         "  basis       matrix products measured for {:.1f} s on this machine; attention and "
         "loading\n"
         "              come on top, beginnings that prompts share and short answers make it less\n",
-        clock_time(time.prompt_seconds), clock_time(time.answer_seconds), n_workers,
-        options.backend.n_threads, pace.measured_seconds);
+        clock_time(time.prompt_seconds), clock_time(time.answer_seconds),
+        counted(n_workers, "worker"), counted(options.backend.n_threads, "thread"),
+        pace.measured_seconds);
   }
 
   [[nodiscard]] bool has_model() const {
@@ -176,9 +179,10 @@ class Check {
 
   [[nodiscard]] int conclude() const {
     if (n_problems_ == 0 && input_.n_bad == 0) fmt::print("no problems\n");
-    if (n_problems_ > 0) fmt::print("{} problems\n", n_problems_);
+    if (n_problems_ > 0) fmt::print("{}\n", counted(n_problems_, "problem"));
     if (input_.n_bad > 0)
-      fmt::print("{} wrong lines: each would become a record in errors.jsonl\n", input_.n_bad);
+      fmt::print("{}: each would become a record in errors.jsonl\n",
+                 counted(input_.n_bad, "wrong line"));
     return n_problems_ > 0 ? kConfigWrong : input_.n_bad > 0 ? kInputWrong : 0;
   }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sticky/backend/make_backend.hpp"
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/checkpoint/checkpoint.hpp"
 #include "sticky/worker/state_plan.hpp"
@@ -17,18 +18,20 @@ namespace {
 
 std::string spec_text(const model::ModelSpec& spec) {
   return fmt::format(
-      "  family      {}: {} layers, d_model {}, d_ff {}, {} heads ({} for keys and values) of {}\n"
+      "  family      {}: {}, d_model {}, d_ff {}, {} ({} for keys and values) of {}\n"
       "  vocabulary  {}\n"
       "  context     {} tokens\n",
-      spec.family, spec.n_layers, spec.d_model, spec.d_ff, spec.n_heads, spec.n_kv_heads,
-      spec.head_dim, with_commas(spec.vocab), with_commas(spec.context));
+      spec.family, counted(spec.n_layers, "layer"), spec.d_model, spec.d_ff,
+      counted(spec.n_heads, "head"), spec.n_kv_heads, spec.head_dim, with_commas(spec.vocab),
+      with_commas(spec.context));
 }
 
 std::string storage_text(const model::Description& description) {
   std::string out;
   for (const auto& share : description.storage) {
-    out += fmt::format("  stored as   {}: {} tensors, {} elements, {}\n", share.storage,
-                       share.n_tensors, with_commas(share.n_elements), bytes_text(share.n_bytes));
+    out += fmt::format("  stored as   {}: {}, {} {}, {}\n", share.storage,
+                       counted(share.n_tensors, "tensor"), with_commas(share.n_elements),
+                       noun_for(share.n_elements, "element"), bytes_text(share.n_bytes));
   }
   return out;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/io/input_reader.hpp"
 #include "sticky/request/request.hpp"
@@ -50,7 +51,8 @@ std::string text_of(const io::InputLine& line, const Verdict& verdict) {
   if (const auto* error = std::get_if<request::RequestError>(&verdict))
     return fmt::format("--- {}: {}: {}\n", place, error->code, error->message);
   const auto& prompt = std::get<worker::Prompt>(verdict);
-  return fmt::format("--- {}: {} tokens\n{}\n[{}]\n", place, prompt.token_ids.size(), prompt.text,
+  return fmt::format("--- {}: {}\n{}\n[{}]\n", place,
+                     counted(std::ssize(prompt.token_ids), "token"), prompt.text,
                      fmt::join(prompt.token_ids, ", "));
 }
 

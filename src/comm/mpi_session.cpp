@@ -14,6 +14,7 @@
 #include <mpi.h>
 
 #include "sticky/base/check.hpp"
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/comm/capability.hpp"
 
@@ -136,7 +137,7 @@ std::string MpiSession::capability() const {
     loss = "lost workers are survived";
   else if (can.can_survive_loss)
     loss += fmt::format(" (mpirun {} is not on)", can.survival_flag);
-  return fmt::format("{}: {} workers; {}; {}", can.name, size_ - 1,
+  return fmt::format("{}: {}; {}; {}", can.name, counted(size_ - 1, "worker"),
                      why_not.empty() ? "more can be started while they serve"
                                      : "their number is fixed: " + why_not,
                      loss);

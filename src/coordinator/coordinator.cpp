@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/log.hpp"
 #include "sticky/protocol/codec.hpp"
 
@@ -160,8 +161,8 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         status.load_seconds = m.load_seconds;
                         status.description = std::move(m.description);
                         status.arithmetic = std::move(m.arithmetic);
-                        log::info("worker {} is ready after {:.1f} s: {}, {} slots, {}",
-                                  worker.value, m.load_seconds, status.description, m.slots,
+                        log::info("worker {} is ready after {:.1f} s: {}, {}, {}", worker.value,
+                                  m.load_seconds, status.description, counted(m.slots, "slot"),
                                   status.arithmetic);
                         workforce_.note_ready(worker, now_);
                         next_decision_ = now_;

@@ -2,6 +2,7 @@
 #include <vector>
 #include <zlib.h>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 
 #include "byte_source.hpp"
@@ -30,8 +31,8 @@ class GzipSource final : public ByteSource {
     while (stream_.avail_out == room) {
       if (stream_.avail_in == 0 && !refill()) {
         if (is_in_member_)
-          fail<FormatError>("{}: ends after {} bytes in the midst of packed text; was it cut off?",
-                            file_.path(), file_.n_read());
+          fail<FormatError>("{}: ends after {} in the midst of packed text; was it cut off?",
+                            file_.path(), counted(file_.n_read(), "byte"));
         return 0;
       }
       if (!is_in_member_ && !begin_member()) return 0;

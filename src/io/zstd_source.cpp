@@ -1,6 +1,7 @@
 #include <vector>
 #include <zstd.h>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 
 #include "byte_source.hpp"
@@ -39,8 +40,8 @@ class ZstdSource final : public ByteSource {
                           ZSTD_getErrorName(result));
       is_in_frame_ = result != 0;
       if (!has_input && unpacked.pos == 0 && in_.pos == before)
-        fail<FormatError>("{}: ends after {} bytes in the midst of packed text; was it cut off?",
-                          file_.path(), file_.n_read());
+        fail<FormatError>("{}: ends after {} in the midst of packed text; was it cut off?",
+                          file_.path(), counted(file_.n_read(), "byte"));
     }
     return static_cast<i64>(unpacked.pos);
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include "sticky/base/counted.hpp"
 
 namespace sticky::malleability {
 
@@ -15,7 +15,7 @@ std::string place_key(const std::string& host, const Situation& situation) {
 }
 
 std::string n_workers(i64 n) {
-  return fmt::format("{} worker{}", n, n == 1 ? "" : "s");
+  return counted(n, "worker");
 }
 
 ResizePolicy::Round::Round(const Situation& situation)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/kv_pages.hpp"
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 
 #include "families.hpp"
@@ -44,8 +45,8 @@ MemoryPlan plan_memory(const checkpoint::Checkpoint& checkpoint,
                        i64 free_bytes) {
   const ModelSpec spec = read_spec(checkpoint);
   if (options.context > spec.context) {
-    fail<ConfigError>("{}: a context of {} tokens is asked for, but the model was made for {}",
-                      checkpoint.path(), options.context, spec.context);
+    fail<ConfigError>("{}: a context of {} is asked for, but the model was made for {}",
+                      checkpoint.path(), counted(options.context, "token"), spec.context);
   }
   MemoryPlan plan;
   plan.context = options.context > 0 ? options.context : spec.context;

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <limits>
 
+#include "sticky/base/counted.hpp"
+
 #include "parameters.hpp"
 #include "refusal.hpp"
 
@@ -62,8 +64,8 @@ void read_lengths(const Json& body, Sampling& out) {
   if (least != nullptr) out.min_tokens = integer_at("min_tokens", *least, 0, kMax);
   if (out.max_tokens && out.min_tokens > *out.max_tokens)
     refuse(least != nullptr ? "min_tokens" : "max_tokens",
-           "contradicts the other bound: at least {} tokens are asked for, but at most {}",
-           out.min_tokens, *out.max_tokens);
+           "contradicts the other bound: at least {} asked for, but at most {}",
+           counted(out.min_tokens, "token"), *out.max_tokens);
   if (const Json* ignore_eos = given(body, "ignore_eos"))
     out.ignore_eos = boolean_at("ignore_eos", *ignore_eos);
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 
 namespace sticky::worker {
@@ -104,9 +105,8 @@ std::optional<RequestError> Intake::objection(const request::Request& request,
   if (n_prompt + 1 > limits_.context)
     return make_error(
         "context_length_exceeded",
-        fmt::format(
-            "the prompt has {} tokens, and with one for the answer at most {} fit (state.context)",
-            n_prompt, limits_.context),
+        fmt::format("the prompt has {}, and with one for the answer at most {} fit (state.context)",
+                    counted(n_prompt, "token"), limits_.context),
         prompt_param);
   return std::nullopt;
 }

@@ -94,8 +94,8 @@ TEST_F(Safetensors, ATruncatedFileIsNamedWithBothSizes) {
   EXPECT_THAT(open(safetensors(kTwoTensors, 16).substr(0, 25)),
               EndsWith("/model.safetensors: header says 144 bytes, but only 17 follow it; is the "
                        "download complete?"));
-  EXPECT_THAT(open("1234567"), EndsWith("/model.safetensors: 7 bytes are too few for a safetensors "
-                                        "file (at least 8)"));
+  EXPECT_THAT(open("1234567"), EndsWith("/model.safetensors: 7 bytes cannot be a safetensors "
+                                        "file, which has at least 8"));
 }
 
 TEST_F(Safetensors, AHeaderOfTheWrongFormIsNamed) {
