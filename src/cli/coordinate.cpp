@@ -200,7 +200,7 @@ class Run {
     if (loaded_.config.run.share == "chain")
       log::info("load.share = chain: weights are not passed on yet, each worker reads the files");
     ProgressPrinter printer(job_.prints_progress, *folder_);
-    RunDoors doors(folder_->path(), loaded_.config.resize, seat_.spawner);
+    RunDoors doors(folder_->path(), loaded_.config.resize, seat_.n_cpus, seat_.spawner);
     const TimePoint run_start = clock_.now();
     has_begun_ = true;
     coordinator::RunOutcome outcome = coordinator::run_coordinator(

@@ -18,6 +18,7 @@ struct CoordinatorSeat {
   protocol::Processes& processes;
   protocol::Spawner* spawner = nullptr;  ///< null: the number of workers is fixed
   SignalQueue& signals;
+  i64 n_cpus = 1;  ///< of this host, for all of its ranks
   i64 n_ranks = 1;
   std::string mpi_library = {};
   std::string mpi_capability = {};

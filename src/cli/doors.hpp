@@ -19,9 +19,11 @@ namespace sticky::cli {
 /// spawner. Outlives the coordinator.
 class RunDoors {
  public:
-  /// `spawner` may be null. ConfigError or SystemError when a way cannot be opened.
+  /// `n_cpus`: those that the workers of this host share. `spawner` may be null. ConfigError or
+  /// SystemError when a way cannot be opened.
   RunDoors(const std::string& run_dir,
            const malleability::Options& options,
+           i64 n_cpus,
            protocol::Spawner* spawner);
 
   [[nodiscard]] coordinator::Doors open();
@@ -29,6 +31,7 @@ class RunDoors {
  private:
   malleability::OrderBox orders_;
   malleability::Options options_;
+  i64 n_cpus_;
   protocol::Spawner* spawner_;
   std::unique_ptr<malleability::IdleNodes> idle_nodes_;
   std::mutex mutex_;

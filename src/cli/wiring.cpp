@@ -11,6 +11,7 @@
 #include "sticky/comm/local_processes.hpp"
 #include "sticky/comm/proc.hpp"
 #include "sticky/topology/bind.hpp"
+#include "sticky/topology/usable_cpus.hpp"
 #include "sticky/worker/model_service.hpp"
 #include "sticky/worker/worker_loop.hpp"
 
@@ -60,6 +61,7 @@ std::vector<std::string> worker_arguments(const protocol::SpawnOrder& order) {
 }
 
 RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, SignalQueue& signals) {
+  const i64 n_cpus = topology::usable_cpus();  // before this rank is bound to its own
   (void)topology::bind_process(local_place(session.rank()));
   const auto [transport, spawner] = session.open_hub({.program = comm::own_path(),
                                                       .arguments = worker_arguments,
@@ -69,6 +71,7 @@ RankEnd live_as_coordinator(const RankJob& job, comm::MpiSession& session, Signa
                                            .processes = *processes,
                                            .spawner = spawner.get(),
                                            .signals = signals,
+                                           .n_cpus = n_cpus,
                                            .n_ranks = session.size(),
                                            .mpi_library = session.library(),
                                            .mpi_capability = session.capability()});

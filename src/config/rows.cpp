@@ -232,7 +232,9 @@ std::vector<Row> resize() {
       {"resize.min_workers", integer(1, 1e6), STICKY_FIELD(resize.min_workers),
        "The run does not shrink below this by itself, and refuses orders that would."},
       {"resize.max_workers", integer(1, 1e6, "auto"), STICKY_FIELD(resize.max_workers),
-       "The run never has more workers, those that are leaving included; `auto`: no limit."},
+       "The run never has more workers, those that are leaving included. `auto`: no limit for the "
+       "whole, but orders by hand put at most 4 workers for each CPU that the launch may use on "
+       "one host, and 16 at least, unless slots of the launch or of the list say how many fit."},
       {"resize.spawn_timeout", duration(1.0, kDay), STICKY_FIELD(resize.spawn_timeout_seconds),
        "A spawn that takes longer has failed; after the third such one the run starts no more."},
       {"resize.join", choice({"auto", "spawn"}, {"connect"}), STICKY_FIELD(resize.join),

@@ -30,6 +30,26 @@ Verdict ResizePolicy::judge(const Ordered& ordered, Round& round) {
   return verdict;
 }
 
+// Slots of the launch or of the list say it better.
+i64 ResizePolicy::most_on(const std::string& key, const Round& round) const {
+  if (key == round.key_of("") && round.n_free_here() != kNoLimit) return kNoLimit;
+  const auto place = places_.find(key);
+  return std::max(limits_.max_on_host, place == places_.end() ? 0 : place->second.listed_slots);
+}
+
+// Workers that are there, on their way, or ordered and still to come.
+i64 ResizePolicy::due_on(const std::string& key, const Round& round) const {
+  const auto place = places_.find(key);
+  const bool is_owed = place != places_.end() && place->second.is_owed;
+  return std::max(round.n_active_on(key), is_owed ? place->second.ordered_slots : 0);
+}
+
+// A bound that the user has not set.
+std::string ResizePolicy::most_on_host() const {
+  return fmt::format("at most {} on one host, unless resize.max_workers is set",
+                     limits_.max_on_host);
+}
+
 Verdict ResizePolicy::obey(const SetWorkers& order, Round& round) {
   const i64 n_more = order.n - round.n_active();
   if (order.n > limits_.max_workers)
@@ -42,8 +62,10 @@ Verdict ResizePolicy::obey(const SetWorkers& order, Round& round) {
     // Those that leave will make room.
     const i64 n_leaving = round.n_total() - round.n_active();
     const i64 n_free = free_slots(round);
+    const bool is_bounded = limits_.max_on_host != kNoLimit && round.n_free_here() == kNoLimit;
     if (n_more - n_leaving > n_free)
-      return refuse(fmt::format("there is room for {} only", n_workers(round.n_active() + n_free)));
+      return refuse(fmt::format("there is room for {} only{}", n_workers(round.n_active() + n_free),
+                                is_bounded ? "; " + most_on_host() : ""));
   }
   target_ = order.n;
   is_by_hand_ = true;
@@ -62,8 +84,19 @@ Verdict ResizePolicy::obey(const AddHost& order, Round& round) {
   if (n_after > limits_.max_workers)
     return refuse(fmt::format("that would be {}; at most {} (resize.max_workers)",
                               n_workers(n_after), limits_.max_workers));
-  forgive_failures();
   const std::string key = round.key_of(name);
+  const bool is_here = key == round.key_of("");
+  const i64 n_on_host = due_on(key, round);
+  if (n_on_host + n_slots > most_on(key, round))
+    return refuse(fmt::format("that would be {} on {}; {}", n_workers(n_on_host + n_slots), name,
+                              most_on_host()));
+  // Those that leave will make room.
+  const i64 n_free = is_here ? free_slots_here(round) : kNoLimit;
+  const i64 n_to_come = n_on_host + n_slots - round.n_total_on(key);
+  if (n_to_come > n_free)
+    return refuse(fmt::format("there is room for {} on {} only",
+                              n_workers(round.n_total_on(key) + n_free), name));
+  forgive_failures();
   Place& place = place_of(name, round.situation());
   place.is_banned = false;
   place.is_owed = true;

@@ -28,7 +28,9 @@ bool pays(const Situation& situation, i64 n_active) {
 
 ResizePolicy::ResizePolicy(const Limits& limits)
     : limits_(limits),
-      target_(std::clamp(limits.initial, limits.min_workers, limits.max_workers)) {}
+      target_(std::clamp(limits.initial, limits.min_workers, limits.max_workers)) {
+  limits_.max_on_host = std::max(limits_.max_on_host, target_);
+}
 
 Decision ResizePolicy::decide(const Situation& situation, std::span<const Ordered> orders) {
   learn_names(situation);
@@ -164,13 +166,29 @@ void ResizePolicy::drain_surplus(Round& round) const {
 void ResizePolicy::see_what_is_owed(const Round& round) {
   is_owed_ = is_owed_ && round.n_present() < target_;
   for (auto& [key, place] : places_)
-    place.is_owed = place.is_owed && round.n_present_on(key) < place.ordered_slots;
+    place.is_owed = place.is_owed && round.n_ready_on(key) < place.ordered_slots;
+}
+
+// Ordered on other hosts and not there yet: none of these may be started on this one.
+i64 ResizePolicy::owed_elsewhere(const std::string& key, const Round& round) const {
+  i64 n = 0;
+  for (const auto& [other, place] : places_) {
+    if (place.is_owed && other != key)
+      n += std::max<i64>(place.ordered_slots - round.n_active_on(other), 0);
+  }
+  return n;
+}
+
+i64 ResizePolicy::free_slots_here(const Round& round) const {
+  const bool is_bounded = round.n_free_here() == kNoLimit && limits_.max_on_host != kNoLimit;
+  return is_bounded ? limits_.max_on_host - round.n_total_on(round.key_of(""))
+                    : round.n_free_here();
 }
 
 i64 ResizePolicy::free_slots_on(const std::string& key, const Round& round) const {
   const auto found = places_.find(key);
   const bool is_here = key == round.key_of("");
-  i64 n_free = is_here ? round.n_free_here() : 0;
+  i64 n_free = is_here ? free_slots_here(round) : 0;
   if (found != places_.end()) {
     const Place& place = found->second;
     const bool has_failed = place.n_failures >= kFailuresOnHost;
@@ -180,7 +198,7 @@ i64 ResizePolicy::free_slots_on(const std::string& key, const Round& round) cons
     if (!is_here)
       n_free = n_by_slots;
     else if (place.was_listed)
-      n_free = std::min(n_free, n_by_slots);
+      n_free = std::min(round.n_free_here(), n_by_slots);
   }
   return std::max<i64>(n_free, 0);
 }
@@ -218,10 +236,10 @@ i64 ResizePolicy::missing(const Round& round) const {
 std::vector<const ResizePolicy::Place*> ResizePolicy::places_with_room(const Round& round) {
   (void)place_of("", round.situation());
   const std::string here = round.key_of("");
-  const bool is_beyond_target = round.n_active() >= target_;
   std::vector<std::pair<int, const Place*>> ranked;
   for (const auto& [key, place] : places_) {
     if (free_slots_on(key, round) == 0) continue;
+    const bool is_beyond_target = round.n_active() + owed_elsewhere(key, round) >= target_;
     if (is_beyond_target && offered_slots_on(key, place, round) == 0) continue;
     const bool is_added = place.ordered_slots > round.n_total_on(key);
     ranked.emplace_back(is_added ? 0 : key != here ? 1 : 2, &place);

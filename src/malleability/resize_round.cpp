@@ -24,6 +24,7 @@ ResizePolicy::Round::Round(const Situation& situation)
   for (const auto& worker : workers_) {
     Count& count = on_host_[key_of(worker.host)];
     ++(worker.state == State::leaving ? count.n_leaving : count.n_present);
+    count.n_ready += worker.state == State::ready ? 1 : 0;
     n_present_ += worker.state == State::leaving ? 0 : 1;
   }
   for (const auto& host : situation.spawning)
@@ -60,6 +61,10 @@ i64 ResizePolicy::Round::n_present_on(const std::string& key) const {
   return count_of(key).n_present;
 }
 
+i64 ResizePolicy::Round::n_ready_on(const std::string& key) const {
+  return count_of(key).n_ready;
+}
+
 std::vector<std::string> ResizePolicy::Round::hosts() const {
   std::vector<std::string> keys;
   for (const auto& [key, count] : on_host_) {
@@ -83,8 +88,9 @@ void ResizePolicy::Round::drain(i64 n, const std::string* key) {
   });
   for (auto* worker : present) {
     if (n-- <= 0) return;
-    worker->state = State::leaving;
     Count& count = on_host_[key_of(worker->host)];
+    count.n_ready -= worker->state == State::ready ? 1 : 0;
+    worker->state = State::leaving;
     --count.n_present;
     ++count.n_leaving;
     --n_present_;

@@ -35,6 +35,7 @@ class ResizePolicy::Round {
   [[nodiscard]] i64 n_total_on(const std::string& key) const;
   [[nodiscard]] i64 n_active_on(const std::string& key) const;
   [[nodiscard]] i64 n_present_on(const std::string& key) const;
+  [[nodiscard]] i64 n_ready_on(const std::string& key) const;
   [[nodiscard]] std::vector<std::string> hosts() const;  ///< keys, with workers or spawns
   [[nodiscard]] bool has_work() const;
   /// After failures: a rest goes on until then, and as long as no worker is ready.
@@ -50,6 +51,7 @@ class ResizePolicy::Round {
  private:
   struct Count {
     i64 n_present = 0;
+    i64 n_ready = 0;  // of n_present
     i64 n_leaving = 0;
     i64 n_spawning = 0;
   };

@@ -195,6 +195,90 @@ TEST_F(ResizePolicyTest, AnOrderForMoreThanThereIsRoomForIsRefused) {
             "there is room for 3 workers only");
 }
 
+// Oversubscribed: the launch has no slots that would say how many fit.
+TEST_F(ResizePolicyTest, WithoutSlotsTheMostOnAHostIsKept) {
+  ResizePolicy policy({.initial = 1, .max_on_host = 16});
+  add(0);
+  const Decision refused = decide(policy, {SetWorkers{1000}, AddHost{{"node7", 17}},
+                                           AddHost{{"here", 16}}, AddHost{{"localhost", 16}}});
+  const std::string most = "; at most 16 on one host, unless resize.max_workers is set";
+  EXPECT_THAT(
+      refused.verdicts,
+      ElementsAre(
+          Verdict{"id0", "--workers 1000", false, "there is room for 16 workers only" + most},
+          Verdict{"id1", "--add node7:17", false, "that would be 17 workers on node7" + most},
+          Verdict{"id2", "--add here:16", false, "that would be 17 workers on here" + most},
+          Verdict{"id3", "--add localhost:16", false,
+                  "that would be 17 workers on localhost" + most}));
+  EXPECT_THAT(refused.grow, IsEmpty());
+  EXPECT_TRUE(decide(policy, {SetWorkers{16}}).verdicts.at(0).is_accepted);
+  const Decision twice = decide(policy, {AddHost{{"node7", 16}}, AddHost{{"node7", 1}}});
+  EXPECT_TRUE(twice.verdicts.at(0).is_accepted);
+  EXPECT_FALSE(twice.verdicts.at(1).is_accepted) << "those on order count";
+  EXPECT_TRUE(decide(policy, {SetWorkers{32}}).verdicts.at(0).is_accepted) << "node7 has room";
+}
+
+TEST_F(ResizePolicyTest, TheNumberOfTheLaunchIsNeverTooManyForItsHost) {
+  ResizePolicy policy({.initial = 20, .max_on_host = 16});
+  for (i64 id = 0; id < 19; ++id)
+    add(id);
+  EXPECT_THAT(decide(policy).grow, ElementsAre(""));
+}
+
+TEST_F(ResizePolicyTest, WhereTheLaunchHasSlotsTheySayHowManyFit) {
+  ResizePolicy policy({.initial = 1, .max_on_host = 16});
+  add(0);
+  now_.n_free_here = 30;
+  EXPECT_TRUE(decide(policy, {SetWorkers{31}}).verdicts.at(0).is_accepted);
+  now_.n_free_here = 1;
+  EXPECT_EQ(decide(policy, {AddHost{{"here", 2}}}).verdicts.at(0).reason,
+            "there is room for 2 workers on here only");
+}
+
+// ---- workers that are ordered on a host
+
+TEST_F(ResizePolicyTest, WorkersOrderedOnAHostThatIsOutOfReachAreStartedNowhereElse) {
+  ResizePolicy policy({.initial = 1});
+  add(0);
+  (void)decide(policy, {AddHost{{"node9", 1}}});
+  std::vector<std::string> hosts;
+  for (int i = 0; i < 700; ++i) {
+    const Decision decision = decide(policy);
+    hosts.insert(hosts.end(), decision.grow.begin(), decision.grow.end());
+    EXPECT_THAT(decision.why, testing::HasSubstr("1 worker missing")) << i;
+    if (!decision.grow.empty()) fail("node9", "node9 is out of reach");
+  }
+  EXPECT_THAT(hosts, testing::Each("node9"));
+  EXPECT_THAT(hosts, testing::Not(IsEmpty()));
+  EXPECT_THAT(decide(policy).why, testing::HasSubstr("node9 is out of reach"));
+}
+
+TEST_F(ResizePolicyTest, WhileAnOrderedHostIsOutOfReachOthersAreReplacedAsBefore) {
+  ResizePolicy policy({.initial = 2});
+  add(0), add(1);
+  (void)decide(policy, {AddHost{{"node9", 1}}});
+  fail("node9"), fail("node9"), fail("node9");
+  lose(1);
+  EXPECT_THAT(decide(policy).grow, ElementsAre(""));
+  add(2);
+  EXPECT_THAT(decide(policy).grow, IsEmpty());
+  EXPECT_THAT(decide(policy, {SetWorkers{3}}).grow, SizeIs(1)) << "a number may stand anywhere";
+}
+
+TEST_F(ResizePolicyTest, AWorkerThatWasReadyOnItsHostMayBeReplacedElsewhere) {
+  ResizePolicy policy({.initial = 1});
+  add(0);
+  (void)decide(policy, {AddHost{{"node7", 1}}});
+  add(1, "node7", State::loading);
+  (void)decide(policy);
+  lose(1), fail("node7");
+  EXPECT_THAT(decide(policy).grow, IsEmpty()) << "it has not been ready";
+  add(2, "node7");
+  (void)decide(policy);
+  lose(2), fail("node7"), fail("node7"), fail("node7");
+  EXPECT_THAT(decide(policy).grow, ElementsAre(""));
+}
+
 TEST_F(ResizePolicyTest, AddsWorkersOnAHostByHand) {
   ResizePolicy policy({.initial = 1});
   add(0);

@@ -23,6 +23,9 @@ struct Limits {
   i64 initial = 1;  ///< workers of the launch; what the run keeps until it is told otherwise
   i64 min_workers = 1;
   i64 max_workers = kNoLimit;
+  /// Workers on one host as far as no slots say how many fit: on this one, where the launch has
+  /// none, and on one that is added by hand. Those of the launch are never too many.
+  i64 max_on_host = kNoLimit;
   /// Newcomers under way at a time: spawns, and workers that have not loaded yet. All of them read
   /// the model's files, so this bounds the readers when many workers are lost at once.
   i64 max_loading = 4;
@@ -99,6 +102,8 @@ struct Decision {
 ///    ends the run. A newcomer that gets ready clears its host and that count; an order by hand to
 ///    start workers clears everything.
 ///  - A host that was drained by hand gets no worker until it is added by hand.
+///  - Workers that were ordered on a host are started there or not at all, until they have been
+///    ready once or a number is ordered.
 class ResizePolicy {
  public:
   static constexpr double kPayFactor = 2.0;
@@ -123,7 +128,7 @@ class ResizePolicy {
     i64 ordered_slots = 0;    // by --add
     bool was_listed = false;  // it obeys the list from then on
     bool is_banned = false;   // by --drain
-    bool is_owed = false;     // --add is not fulfilled yet
+    bool is_owed = false;     // --add is not fulfilled yet: not all of them have been ready
     i64 n_failures = 0;       // in a row
     TimePoint not_before{};
     i64 seen_slots = 0;      // by the idle list, not settled yet …
@@ -137,6 +142,9 @@ class ResizePolicy {
   void learn_list(const Situation& situation);
   void forgive_failures();
 
+  [[nodiscard]] i64 most_on(const std::string& key, const Round& round) const;
+  [[nodiscard]] i64 due_on(const std::string& key, const Round& round) const;
+  [[nodiscard]] std::string most_on_host() const;
   [[nodiscard]] Verdict judge(const Ordered& ordered, Round& round);
   [[nodiscard]] Verdict obey(const SetWorkers& order, Round& round);
   [[nodiscard]] Verdict obey(const AddHost& order, Round& round);
@@ -149,6 +157,8 @@ class ResizePolicy {
   [[nodiscard]] std::string grow_by_one(Round& round);
 
   [[nodiscard]] Place& place_of(const std::string& host, const Situation& situation);
+  [[nodiscard]] i64 free_slots_here(const Round& round) const;
+  [[nodiscard]] i64 owed_elsewhere(const std::string& key, const Round& round) const;
   [[nodiscard]] i64 free_slots_on(const std::string& key, const Round& round) const;
   [[nodiscard]] i64 free_slots(const Round& round, const std::string* but = nullptr) const;
   [[nodiscard]] i64 offered_slots_on(const std::string& key,
