@@ -9,6 +9,7 @@
 #include <string_view>
 #include <sys/random.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -89,6 +90,7 @@ class OrderBox::Folder {
 
   std::vector<Ordered> take() {
     std::vector<Ordered> orders;
+    reopen_if_another();
     if (!fd_.is_open()) return orders;
     std::vector<std::string> all = names();
     std::erase_if(all, [](const std::string& name) { return name.front() == '.'; });
@@ -100,7 +102,29 @@ class OrderBox::Folder {
   }
 
  private:
+  // A folder that was removed or put aside would make the run deaf: what users write to is what the
+  // path leads to. Once for each folder that stands there, and once for none that can be made.
+  void reopen_if_another() {
+    struct stat status {};
+    const bool is_there = ::lstat(path_.c_str(), &status) == 0;
+    if (is_there && status.st_dev == seen_.st_dev && status.st_ino == seen_.st_ino) return;
+    if (!is_there && errno != ENOENT) return;
+    fd_ = Fd();
+    if (!is_there && ::mkdir(path_.c_str(), kFolderMode) != 0 && errno != EEXIST) {
+      if (std::exchange(seen_.st_ino, 0) != 0)
+        log::warning("{}: is gone and cannot be made again: {}: this run takes no orders", path_,
+                     reason_of(errno));
+      return;
+    }
+    open();
+    if (fd_.is_open())
+      log::warning("{}: {}: orders are taken from there", path_,
+                   is_there ? "another folder stands there" : "was gone and is made again");
+  }
+
   void open() {
+    seen_ = {};
+    (void)::lstat(path_.c_str(), &seen_);
     Fd fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     struct stat status {};
     if (!fd.is_open() || ::fstat(fd.get(), &status) != 0) {
@@ -198,6 +222,7 @@ class OrderBox::Folder {
 
   static constexpr std::string_view kKeptBack = ".refused-";
   std::string path_;
+  struct stat seen_ {};  // what stood there when it was opened, or refused
   Fd fd_;
 };
 

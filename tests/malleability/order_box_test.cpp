@@ -251,6 +251,46 @@ TEST_F(OrderBoxTest, AFolderThatIsALinkGivesNoOrders) {
   EXPECT_TRUE(fs::exists(dir_ / "elsewhere/1.json"));
 }
 
+TEST_F(OrderBoxTest, AFolderThatIsRemovedIsMadeAgain) {
+  OrderBox box(dir_.path());
+  fs::remove(dir_ / "orders");
+  EXPECT_THAT(box.take(), IsEmpty());
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("was gone and is made again")));
+  struct stat status {};
+  ASSERT_EQ(::lstat((dir_ / "orders").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0700U);
+  (void)write_order(dir_.path(), SetWorkers{4});
+  EXPECT_THAT(orders_of(box.take()), ElementsAre(Order{SetWorkers{4}}));
+  EXPECT_THAT(log_, testing::SizeIs(1));
+}
+
+TEST_F(OrderBoxTest, OrdersAreTakenFromTheFolderThatStandsInItsPlace) {
+  OrderBox box(dir_.path());
+  fs::remove(dir_ / "orders");
+  (void)write_order(dir_.path(), SetWorkers{4});  // makes the folder
+  EXPECT_THAT(orders_of(box.take()), ElementsAre(Order{SetWorkers{4}}));
+  fs::rename(dir_ / "orders", dir_ / "aside");
+  (void)write_order(dir_.path(), SetWorkers{5});
+  EXPECT_THAT(orders_of(box.take()), ElementsAre(Order{SetWorkers{5}}));
+}
+
+TEST_F(OrderBoxTest, AFolderThatCannotBeMadeAgainOrTrustedIsSaidOnce) {
+  OrderBox box(dir_.path());
+  fs::remove(dir_ / "orders");
+  fs::create_directory_symlink(dir_.path(), dir_ / "orders");
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(box.take(), IsEmpty());
+  EXPECT_THAT(log_, testing::Contains(HasSubstr("this run takes no orders")).Times(1));
+  log_.clear();
+  fs::remove_all(dir_.path());
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(box.take(), IsEmpty());
+  EXPECT_THAT(log_, ElementsAre(HasSubstr("cannot be made again")));
+  fs::create_directory(dir_.path());
+  (void)write_order(dir_.path(), SetWorkers{4});
+  EXPECT_THAT(orders_of(box.take()), ElementsAre(Order{SetWorkers{4}}));
+}
+
 TEST_F(OrderBoxTest, ManyOrdersComeInPortionsAndInOrder) {
   OrderBox box(dir_.path());
   for (int i = 1; i <= 300; ++i)

@@ -59,7 +59,8 @@ struct Ordered {
 /// link is followed and nothing that is there can make this wait.
 ///
 /// A folder that is itself a link, another user's, or open to group or others: one warning, no
-/// orders.
+/// orders. One that is removed while the run goes on is made again, one that takes its place is
+/// read from then on.
 class OrderBox {
  public:
   /// Makes the folder when it is missing and throws away what an earlier run of this folder left
