@@ -47,6 +47,11 @@ void require_regular(const std::string& path, const struct stat& status) {
 
 }  // namespace
 
+bool is_there(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 int open_regular_file(const std::string& path) {
   // Looked at before it is opened, since opening alone acts on some devices and wakes whoever
   // waits to write into a pipe; and afterwards, since the name may have changed hands.

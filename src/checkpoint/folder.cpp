@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/regular_file.hpp"
 
 #include "safetensors.hpp"
 #include "stored_checkpoint.hpp"
@@ -85,15 +86,15 @@ void open_shards(const std::string& index_path, Contents& contents) {
 Contents open_folder(const std::string& path) {
   Contents contents{.path = path};
   const auto inside = [&](const char* name) { return path + "/" + name; };
-  if (!fs::exists(inside("config.json")))
+  if (!is_there(inside("config.json")))
     fail<FormatError>("{}: has no config.json; is this a model folder?", path);
   contents.config = read_json_object(inside("config.json"));
-  if (fs::exists(inside("generation_config.json")))
+  if (is_there(inside("generation_config.json")))
     contents.generation_config = read_json_object(inside("generation_config.json"));
-  if (fs::exists(inside("model.safetensors"))) {
+  if (is_there(inside("model.safetensors"))) {
     contents.files.emplace_back(inside("model.safetensors"));
     contents.tensors = read_safetensors_header(contents.files[0], 0);
-  } else if (fs::exists(inside("model.safetensors.index.json"))) {
+  } else if (is_there(inside("model.safetensors.index.json"))) {
     open_shards(inside("model.safetensors.index.json"), contents);
   } else {
     fail<FormatError>(
@@ -105,10 +106,11 @@ Contents open_folder(const std::string& path) {
 }
 
 std::unique_ptr<Checkpoint> open_checkpoint(const std::string& path) {
+  if (!is_there(path)) fail<ConfigError>("{}: there is no such model folder or file", path);
   std::error_code error;
-  const auto status = fs::status(path, error);
-  if (!fs::exists(status)) fail<ConfigError>("{}: there is no such model folder or file", path);
-  if (fs::is_directory(status)) return make_checkpoint(open_folder(path));
+  const bool is_folder = fs::is_directory(path, error);
+  if (error) fail<ConfigError>("{}: cannot be looked at: {}", path, error.message());
+  if (is_folder) return make_checkpoint(open_folder(path));
   if (!path.ends_with(".gguf")) {
     fail<ConfigError>(
         "{}: is neither a model folder (config.json and safetensors) nor a .gguf file", path);

@@ -165,7 +165,7 @@ class Run {
 
   void write_job() {
     const Json job = Json::object({{"job", loaded_.config.job},
-                                   {"directory", std::filesystem::current_path().string()},
+                                   {"directory", current_directory()},
                                    {"config", config::effective_json(loaded_)}});
     folder_->write_file("job.json", job.dump_pretty() + "\n");
   }
@@ -241,7 +241,8 @@ class Run {
   [[nodiscard]] Json worker_options() const {
     worker::Options options = loaded_.config.worker;
     const auto absolute = [](std::string& path) {
-      if (!path.empty()) path = std::filesystem::absolute(path).lexically_normal().string();
+      if (!path.empty())
+        path = std::filesystem::path(absolute_path(path)).lexically_normal().string();
     };
     absolute(options.state.model);
     absolute(options.chat.template_file);

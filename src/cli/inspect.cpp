@@ -1,3 +1,5 @@
+#include <cstdio>
+
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
@@ -25,7 +27,13 @@ std::string text_files_text(const TextModel& text) {
 int inspect(const std::string& path) {
   worker::Options options;
   options.state.model = path;
-  const model::Description description = describe_model(options);
+  model::Description description;
+  try {
+    description = describe_model(options);
+  } catch (const Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return kCannotRun;
+  }
   fmt::print("{}\n{}", path, model_text(description));
   std::string obstacle = description.obstacle;
   try {

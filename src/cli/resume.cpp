@@ -14,7 +14,7 @@
 namespace sticky::cli {
 
 int resume(const Invoked& invoked, const ResumeFlags& flags) {
-  const std::string run_dir = std::filesystem::absolute(flags.run_dir).string();
+  const std::string run_dir = absolute_path(flags.run_dir);
   RankJob job{.mode = io::RunFolder::Mode::resume,
               .resumed_dir = run_dir,
               .prints_progress = !flags.launch.is_quiet};
@@ -25,14 +25,21 @@ int resume(const Invoked& invoked, const ResumeFlags& flags) {
   if (comm::is_under_launcher()) return run_rank(invoked, job);
 
   // The ranks read the same command line, relative to where it was typed.
-  const std::filesystem::path typed_in = std::filesystem::current_path();
+  const std::string typed_in = current_directory();
   const config::Loaded loaded = load_resumed(job);
   if (!loaded.problems.empty()) {
     print_problems(loaded.problems);
     return 1;
   }
   (void)io::open_input(loaded.config.input);
-  std::filesystem::current_path(typed_in);
+  const auto finished =
+      flags.launch.is_print_only ? std::nullopt : finished_run(run_dir, loaded, job.retry);
+  if (finished) {
+    fmt::print(stderr, "{}\n", finished->text);
+    return finished->exit_code;
+  }
+  std::error_code ignored;  // mpirun would tell
+  std::filesystem::current_path(typed_in, ignored);
   return start_ranks(invoked, flags.launch, loaded.config, run_dir, {});
 }
 

@@ -116,9 +116,20 @@ i64 count_records(const std::string& run_dir, const char* name) {
   return std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n');
 }
 
+std::string current_directory() {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error) fail<ConfigError>("the current directory cannot be told: {}", error.message());
+  return here.string();
+}
+
+std::string absolute_path(const std::string& path) {
+  return fs::path(path).is_absolute() ? path : (fs::path(current_directory()) / path).string();
+}
+
 void check_run_dir(const std::string& run_dir) {
   if (run_dir.empty()) fail<ConfigError>("output.dir is empty");
-  const fs::path folder = fs::absolute(run_dir).lexically_normal();
+  const fs::path folder = fs::path(absolute_path(run_dir)).lexically_normal();
   std::error_code error;
   if (fs::is_directory(folder, error)) {
     if (access(folder.c_str(), W_OK | X_OK) == 0) return;

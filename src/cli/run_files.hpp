@@ -30,6 +30,10 @@ bool append_to_log(const std::string& run_dir, std::string_view text);
 /// Lines of a file of records, a torn last one not counted; 0 when there is none.
 [[nodiscard]] i64 count_records(const std::string& run_dir, const char* name);
 
+/// The current directory, and a path from there. ConfigError where that directory is gone.
+[[nodiscard]] std::string current_directory();
+[[nodiscard]] std::string absolute_path(const std::string& path);
+
 /// Throws ConfigError where no run can be written: something else has the name, or the folder
 /// cannot be made or written in. Leaves nothing behind.
 void check_run_dir(const std::string& run_dir);

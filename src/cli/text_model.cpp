@@ -8,7 +8,8 @@ namespace sticky::cli {
 namespace {
 
 tokenizer::TextFiles load_text(const std::string& model) {
-  if (std::filesystem::is_directory(model)) return tokenizer::load_from_folder(model);
+  std::error_code ignored;  // open_checkpoint() tells what is wrong
+  if (std::filesystem::is_directory(model, ignored)) return tokenizer::load_from_folder(model);
   const auto checkpoint = checkpoint::open_checkpoint(model);
   return tokenizer::load_from_gguf(checkpoint->config(), checkpoint->path());
 }

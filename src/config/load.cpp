@@ -190,7 +190,11 @@ class Loader {
 
   void check_exists(const std::string& key, const std::string& path) {
     std::error_code error;
-    if (!fs::exists(path, error))
+    const bool is_found = fs::exists(path, error);
+    if (error)
+      report(origin_of(key),
+             fmt::format("{}: '{}' cannot be looked at: {}", key, path, error.message()));
+    else if (!is_found)
       report(origin_of(key), fmt::format("{}: there is no '{}' (paths are relative to the current "
                                          "directory, {})",
                                          key, path, fs::current_path(error).string()));

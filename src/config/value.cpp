@@ -195,8 +195,9 @@ bool store_plain(const Type& type, const Json& value, Field field) {
   }
 }
 
-// "[1, 2]" or "1,2".
+// "[1, 2]" or "1,2"; nothing is no list, "[]" is the empty one.
 Json list_of_text(const Type& type, std::string_view text) {
+  if (text.empty()) return Json(text);
   if (text.starts_with('[')) {
     try {
       return Json::parse(text);
@@ -281,6 +282,9 @@ std::optional<std::string> store(const Type& type, const Json& value, Field fiel
     store_special(type, field);
     return std::nullopt;
   }
+  // Most often an unset variable: it must not stand for the word.
+  if (type.kind == Kind::text && !type.special.empty() && word.empty())
+    return fmt::format(" is empty; \"{}\" is the default", type.special);
   if (store_plain(type, value, field)) return std::nullopt;
   return expected(type);
 }

@@ -28,7 +28,7 @@ Json read_json(const std::string& path) {
 
 /// A file that may be missing: then an empty object.
 Json read_optional_json(const std::string& path) {
-  if (!std::filesystem::exists(path)) return Json::object();
+  if (!is_there(path)) return Json::object();
   Json json = read_json(path);
   if (!json.is_object())
     fail<FormatError>("{} is {}, but should be an object", path, json.kind_name());
@@ -122,7 +122,7 @@ class Folder {
 
   // One template, or several with names, of which "default" is the one for chats.
   [[nodiscard]] std::optional<std::string> chat_template() const {
-    if (std::filesystem::exists(path("chat_template.jinja")))
+    if (is_there(path("chat_template.jinja")))
       return read_regular_file(path("chat_template.jinja"));
     const Json* found = config_.find("chat_template");
     if (found == nullptr) return std::nullopt;

@@ -1,3 +1,5 @@
+#include <cstdio>
+#include <filesystem>
 #include <gmock/gmock.h>
 
 #include <gtest/gtest.h>
@@ -44,6 +46,23 @@ TEST_F(Folder, ShardsAreFoundByTheirIndex) {
   EXPECT_EQ(checkpoint->path(), folder_.path());
   EXPECT_EQ(checkpoint->config().dump(), R"({"model_type":"llama"})");
   EXPECT_EQ(checkpoint->generation_config().dump(), R"({"eos_token_id":[2,3]})");
+}
+
+TEST_F(Folder, ALinkThatLeadsNowhereOrInACircleIsNamed) {
+  write("model.safetensors", one_tensor("a"));
+  for (const char* name : {"config.json", "generation_config.json", "model.safetensors"}) {
+    const std::string path = folder_ / name;
+    const std::string kept = folder_ / "kept";
+    (void)std::rename(path.c_str(), kept.c_str());
+    for (const char* target : {name, "no-such-file"}) {
+      std::filesystem::create_symlink(target, path);
+      EXPECT_THAT(open_and_read(folder_.path()), HasSubstr(path + ": cannot be read: ")) << target;
+      std::filesystem::remove(path);
+    }
+    (void)std::rename(kept.c_str(), path.c_str());
+  }
+  std::filesystem::create_symlink("loop", folder_ / "loop");
+  EXPECT_THAT(open_and_read(folder_ / "loop"), HasSubstr("/loop: cannot be looked at: "));
 }
 
 TEST_F(Folder, AnIndexAtOddsWithItsShardsIsRefused) {

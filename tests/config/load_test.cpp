@@ -324,6 +324,22 @@ TEST_F(ConfigLoad, StopsAreAsManyAndAsLongAsARequestMayBring) {
   EXPECT_EQ(n_problems(1, 4097), 1U);
 }
 
+// Most often an unset variable of a script.
+TEST_F(ConfigLoad, NothingStandsForNoDefaultAndForNoList) {
+  for (const char* set : {"chat.template=", "sampling.stop=", "sampling.stop_token_ids="}) {
+    const Loaded loaded = load_text(kGood, {.sets = {set}});
+    EXPECT_THAT(texts(loaded), ElementsAre(HasSubstr(" = \"\""))) << set;
+  }
+  EXPECT_THAT(texts(load_text(kGood, {.sets = {"chat.template=model", "sampling.stop=[]"}})),
+              IsEmpty());
+}
+
+TEST_F(ConfigLoad, ALinkInACircleIsNotMissing) {
+  fs::create_symlink("loop", "loop");
+  EXPECT_THAT(texts(load_text(kGood, {.sets = {"chat.template=loop"}})),
+              ElementsAre(HasSubstr("chat.template: 'loop' cannot be looked at: ")));
+}
+
 TEST_F(ConfigLoad, AStateHasAName) {
   const char* wrong = "'state..model': a state has a name, as in [state.default]";
   EXPECT_THAT(

@@ -16,7 +16,8 @@ TEST(Values, OfTheCommandLineAreReadByTheKeysType) {
   EXPECT_EQ(value_of_text({.kind = Kind::duration}, "5m"), Json("5m"));
   EXPECT_EQ(value_of_text({.kind = Kind::texts}, "a,b"), Json::array({"a", "b"}));
   EXPECT_EQ(value_of_text({.kind = Kind::texts}, "[\"a,b\"]"), Json::array({"a,b"}));
-  EXPECT_EQ(value_of_text({.kind = Kind::texts}, ""), Json::array());
+  EXPECT_EQ(value_of_text({.kind = Kind::texts}, ""), Json("")) << "no list";
+  EXPECT_EQ(value_of_text({.kind = Kind::texts}, "[]"), Json::array());
   EXPECT_EQ(value_of_text({.kind = Kind::integers}, "1,2"), Json::array({1, 2}));
 }
 
