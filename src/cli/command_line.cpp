@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "sticky/base/error.hpp"
 #include "sticky/config/reference.hpp"
 
 #include "rank.hpp"
@@ -18,6 +19,7 @@ namespace sticky::cli {
 namespace {
 
 constexpr int kUsage = 1;
+constexpr const char* kRetryFlag = "--retry-errors";
 
 constexpr const char* kRunFooter =
     "Started alone, it starts a coordinator and its workers with mpirun, turns Ctrl-C into an\n"
@@ -140,7 +142,7 @@ void add_resume(CLI::App& app, const Invoked& invoked, Wish& wish) {
   const auto flags = std::make_shared<ResumeFlags>();
   CLI::App* command = app.add_subcommand("resume", "Do what is missing of an earlier run");
   add_run_dir(*command, flags->run_dir);
-  command->add_flag("--retry-errors{*}", flags->retry,
+  command->add_flag(fmt::format("{}{{{}}}", kRetryFlag, kRetryAll), flags->retry,
                     "Try requests again that failed; --retry-errors=CODE: with that code only");
   add_set(*command, flags->sets);
   add_launch_flags(*command, flags->launch);
@@ -248,9 +250,26 @@ void add_printing_flag(
       help);
 }
 
+// CLI11 takes `--flag=` for `--flag`, and `--option= next` for `--option next`.
+void refuse_missing_values(const Invoked& invoked) {
+  for (int i = 1; i < invoked.argc; ++i) {
+    const std::string_view word = invoked.argv[i];
+    if (word == "--") return;
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    const std::string_view name = word.substr(0, word.size() - 1);
+    if (name == kRetryFlag)
+      fail<ConfigError>(
+          "{} is empty: {} alone tries all again that failed, {}=CODE those with that error code, "
+          "such as worker_lost",
+          word, name, name);
+    fail<ConfigError>("{} is empty: a value is expected behind it, if anything", word);
+  }
+}
+
 }  // namespace
 
 Wish read_command_line(const Invoked& invoked) {
+  refuse_missing_values(invoked);
   Wish wish;
   CLI::App app("Batch inference over MPI with a transformer that is loaded once", "stickyinvoc");
   app.require_subcommand(0, 1);

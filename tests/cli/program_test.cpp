@@ -144,12 +144,15 @@ TEST_F(Program, AnEmptyValueIsAMistakeAndNotTheDefault) {
        {good + "-o ''", good + "-i '' -o d", std::string("run -i in.jsonl --model '' -o d"),
         good + "-o d ''", good + "--set ''", good + "--set output.dir=", good + "job.toml",
         std::string("run --model m.gguf --prompt ''"), std::string("resume ''"),
-        std::string("status ''"), std::string("inspect ''")}) {
+        std::string("status ''"), std::string("inspect ''"), good + "-o d --workers= --resume",
+        good + "-o d --no-progress=", std::string("run -i in.jsonl --model= -o d"),
+        std::string("resume d --retry-errors="), std::string("status d --exit-code=")}) {
     const Ended ended = start(arguments);
     EXPECT_EQ(ended.exit_code, 1) << arguments;
     EXPECT_THAT(ended.err, HasSubstr(" is empty")) << arguments;
   }
   EXPECT_THAT(start(good + "-o ''").err, HasSubstr("output.dir is empty"));
+  EXPECT_THAT(start("resume d --retry-errors=").err, HasSubstr("--retry-errors=CODE"));
   EXPECT_FALSE(fs::exists("started"));
 }
 
