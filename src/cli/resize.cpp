@@ -4,7 +4,10 @@
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <pwd.h>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
@@ -31,6 +34,23 @@ void expect_run(const std::string& run_dir) {
     fail<ConfigError>("{}: no coordinator is at work here: the run was cut short. Go on with: {}",
                       run_dir, resume_line(run_dir));
   fail<ConfigError>("{} holds no run", run_dir);
+}
+
+std::string user_name(uid_t user) {
+  const passwd* entry = getpwuid(user);
+  return entry == nullptr ? fmt::format("user {}", user) : std::string(entry->pw_name);
+}
+
+// A run takes orders from its own user only, root's not either.
+void expect_own(const std::string& run_dir) {
+  struct stat status {};
+  if (lstat((run_dir + "/orders").c_str(), &status) != 0 &&
+      lstat((run_dir + "/lock").c_str(), &status) != 0)
+    return;
+  if (status.st_uid != geteuid())
+    fail<ConfigError>(
+        "{}: this run belongs to {}, from whom alone it takes orders, and not from {}", run_dir,
+        user_name(status.st_uid), user_name(geteuid()));
 }
 
 // What the run says of an order; nothing so far.
@@ -95,6 +115,7 @@ int give_orders(const std::string& run_dir,
                 const std::vector<Order>& orders,
                 const std::function<bool()>& pause) {
   expect_run(run_dir);
+  expect_own(run_dir);
   std::vector<Given> all;
   for (const Order& order : orders)
     all.push_back(

@@ -1,7 +1,9 @@
 #include "resize.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <optional>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -113,6 +115,19 @@ TEST_F(ResizeCommand, WithoutARunAtWorkNothingIsWritten) {
   dir_.write("summary.json", "{\"exit_code\": 0}");
   refused("the run has ended");
   EXPECT_THAT(box_.take(), IsEmpty());
+}
+
+TEST_F(ResizeCommand, ARunOfAnotherUserIsNamedAsTheirs) {
+  constexpr uid_t kNobody = 65534;
+  if (::chown((dir_ / "orders").c_str(), kNobody, kNobody) != 0)
+    GTEST_SKIP() << "only root may give a folder away";
+  try {
+    (void)give_orders(dir_.path(), {SetWorkers{4}}, [] { return false; });
+    FAIL() << "expected ConfigError";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("this run belongs to nobody"));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(dir_ / "orders"));
 }
 
 TEST(ResizeOrders, NameAHostThatIsNone) {
