@@ -285,14 +285,15 @@ class Run {
   }
 
   void write_summary(const Json& summary) {
-    const std::string text = summary_text(summary, folder_->path());
+    std::string why_not_written;
     try {
       folder_->write_file("summary.json", summary.dump_pretty() + "\n");
     } catch (const Error& error) {
-      log::error("no summary: {}", error.what());
+      why_not_written = error.what();
     }
     folder_->log_line(text);
     fmt::print(stderr, "{}", text);
+    const std::string text = summary_text(summary, folder_->path(), why_not_written);
   }
 
   // Before any work of this run: the folder holds what earlier ones left.

@@ -1,5 +1,7 @@
 #include "json_fields.hpp"
 
+#include <fmt/format.h>
+
 namespace sticky::cli {
 
 i64 integer_at(const Json& object, std::string_view name) {
@@ -26,6 +28,12 @@ const Json::Array& array_at(const Json& object, std::string_view name) {
   static const Json::Array kNone;
   const Json* member = object.find(name);
   return member != nullptr && member->is_array() ? member->as_array() : kNone;
+}
+
+std::string lost_name_in(const Json& loss) {
+  const Json* worker = loss.find("worker");
+  const bool has_come = worker != nullptr && worker->is_integer() && worker->as_integer() >= 0;
+  return has_come ? fmt::format("worker {}", worker->as_integer()) : "a newcomer";
 }
 
 }  // namespace sticky::cli

@@ -17,4 +17,7 @@ namespace sticky::cli {
 /// The elements of an array; empty when there is none.
 [[nodiscard]] const Json::Array& array_at(const Json& object, std::string_view name);
 
+/// Who is told of by an element of "losses": "worker 3", or "a newcomer" where none came.
+[[nodiscard]] std::string lost_name_in(const Json& loss);
+
 }  // namespace sticky::cli

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/counted.hpp"
+
 #include "json_fields.hpp"
 
 namespace sticky::cli {
@@ -84,7 +86,11 @@ double WorkerRates::of(i64 worker) const {
 }
 
 std::vector<std::string> worker_lines(const Json& status) {
-  return table_of(array_at(status, "workers"), nullptr);
+  std::vector<std::string> lines = table_of(array_at(status, "workers"), nullptr);
+  if (const i64 n = integer_at(status, "workers_left_out"); n > 0)
+    lines.push_back(fmt::format("        and {} that {} gone", counted(n, "more worker"),
+                                n == 1 ? "is" : "are"));
+  return lines;
 }
 
 std::vector<std::string> worker_lines(const Json& status, const WorkerRates& rates) {
@@ -95,11 +101,13 @@ std::vector<std::string> worker_lines(const Json& status, const WorkerRates& rat
 
 std::vector<std::string> loss_lines(const Json& status) {
   std::vector<std::string> lines;
+  if (const i64 n = integer_at(status, "losses_left_out"); n > 0)
+    lines.push_back(fmt::format("lost: {} before these", n));
   for (const Json& loss : array_at(status, "losses"))
     lines.push_back(fmt::format(
-        "lost: worker {} after {}: {}: {} ({} requests went back)", integer_at(loss, "worker"),
+        "lost: {} after {}: {}: {} ({} went back)", lost_name_in(loss),
         clock_time(number_at(loss, "at_seconds")), printable(text_at(loss, "cause")),
-        printable(text_at(loss, "reason")), integer_at(loss, "returned")));
+        printable(text_at(loss, "reason")), counted(integer_at(loss, "returned"), "request")));
   return lines;
 }
 
@@ -110,7 +118,8 @@ std::string wish_line(const Json& status) {
   const std::string doing = printable(text_at(*resize, "doing"));
   if (n_joining == 0 && doing.empty()) return "";
   std::string line = fmt::format("{} wanted", integer_at(*resize, "target"));
-  if (n_joining > 0) line += fmt::format(", {} on their way", n_joining);
+  if (n_joining > 0)
+    line += fmt::format(", {} on {} way", n_joining, n_joining == 1 ? "its" : "their");
   return doing.empty() ? line : line + "; " + doing;
 }
 
@@ -153,12 +162,14 @@ void WatchedRun::see_workers(double now, std::vector<std::string>& out) {
 
 void WatchedRun::see_losses(std::vector<std::string>& out) {
   const Json::Array& losses = array_at(status_, "losses");
-  for (; n_losses_ < losses.size(); ++n_losses_) {
-    const Json& loss = losses[n_losses_];
+  const i64 n_left_out = std::max<i64>(integer_at(status_, "losses_left_out"), 0);
+  n_losses_ = std::max(n_losses_, n_left_out);
+  for (; n_losses_ - n_left_out < std::ssize(losses); ++n_losses_) {
+    const Json& loss = losses[static_cast<std::size_t>(n_losses_ - n_left_out)];
     tell(number_at(loss, "at_seconds"),
-         fmt::format("worker {} is lost: {}: {} ({} requests went back)",
-                     integer_at(loss, "worker"), printable(text_at(loss, "cause")),
-                     printable(text_at(loss, "reason")), integer_at(loss, "returned")),
+         fmt::format("{} is lost: {}: {} ({} went back)", lost_name_in(loss),
+                     printable(text_at(loss, "cause")), printable(text_at(loss, "reason")),
+                     counted(integer_at(loss, "returned"), "request")),
          out);
   }
 }
@@ -171,7 +182,7 @@ std::vector<std::string> WatchedRun::picture(i64 n_lines) const {
   if (const auto n = static_cast<i64>(workers.size()); n > n_room) {
     const i64 n_kept = std::max<i64>(n_room - 1, 1);
     workers.resize(static_cast<std::size_t>(n_kept));
-    workers.push_back(fmt::format("        … and {} more workers", n - n_kept));
+    workers.push_back(fmt::format("        … and {}", counted(n - n_kept, "more worker")));
   }
   lines.insert(lines.end(), workers.begin(), workers.end());
   lines.insert(lines.end(), events_.begin(), events_.end());

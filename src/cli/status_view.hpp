@@ -62,7 +62,7 @@ class WatchedRun {
   WorkerRates worker_rates_;
   bool is_first_ = true;
   std::map<i64, std::string> states_;  // by worker
-  std::size_t n_losses_ = 0;
+  i64 n_losses_ = 0;
   std::deque<std::string> events_;
 };
 

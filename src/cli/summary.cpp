@@ -4,11 +4,13 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/coordinator/progress.hpp"
 
 #include "json_fields.hpp"
@@ -55,14 +57,6 @@ double longest_load(const Progress& last) {
   return longest;
 }
 
-template <class T>
-Json list_json(const std::vector<T>& items) {
-  Json out = Json::array();
-  for (const T& item : items)
-    out.push_back(coordinator::to_json(item));
-  return out;
-}
-
 Json arithmetics_json(const Progress& last) {
   std::set<std::string> names;
   for (const auto& worker : last.workers) {
@@ -80,30 +74,30 @@ Json summary_of(const char* ending,
                 const config::Loaded& loaded) {
   const Progress& last = outcome.last;
   const Phases& phases = facts.phases;
-  return Json::object({{"exit_code", outcome.exit_code},
-                       {"ending", ending},
-                       {"reason", outcome.reason},
-                       {"started", utc_text(facts.started)},
-                       {"ended", utc_text(facts.ended)},
-                       {"seconds", phases.prepare + phases.run + phases.finish},
-                       {"input_ended", last.has_input_ended},
-                       {"counts", counts_json(last.counts)},
-                       {"prompt_tokens", last.prompt_tokens},
-                       {"completion_tokens", last.completion_tokens},
-                       {"rates", rates_json(last, phases.run)},
-                       {"phases", Json::object({{"prepare", phases.prepare},
-                                                {"load", longest_load(last)},
-                                                {"run", phases.run},
-                                                {"finish", phases.finish}})},
-                       {"arithmetic", arithmetics_json(last)},
-                       {"workers", list_json(last.workers)},
-                       {"losses", list_json(last.losses)},
-                       {"ranks", facts.n_ranks},
-                       {"mpi", Json::object({{"library", facts.mpi_library},
-                                             {"capability", facts.mpi_capability}})},
-                       {"version", version()},
-                       {"job", loaded.config.job},
-                       {"config", config::effective_json(loaded)}});
+  Json json = Json::object({{"exit_code", outcome.exit_code},
+                            {"ending", ending},
+                            {"reason", outcome.reason},
+                            {"started", utc_text(facts.started)},
+                            {"ended", utc_text(facts.ended)},
+                            {"seconds", phases.prepare + phases.run + phases.finish},
+                            {"input_ended", last.has_input_ended},
+                            {"counts", counts_json(last.counts)},
+                            {"prompt_tokens", last.prompt_tokens},
+                            {"completion_tokens", last.completion_tokens},
+                            {"rates", rates_json(last, phases.run)},
+                            {"phases", Json::object({{"prepare", phases.prepare},
+                                                     {"load", longest_load(last)},
+                                                     {"run", phases.run},
+                                                     {"finish", phases.finish}})},
+                            {"arithmetic", arithmetics_json(last)}});
+  coordinator::set_workers(json, last, coordinator::kMostGoneInSummary);
+  json.set("ranks", facts.n_ranks);
+  json.set("mpi",
+           Json::object({{"library", facts.mpi_library}, {"capability", facts.mpi_capability}}));
+  json.set("version", version());
+  json.set("job", loaded.config.job);
+  json.set("config", config::effective_json(loaded));
+  return json;
 }
 
 std::string headline(const Json& summary) {
@@ -121,17 +115,23 @@ std::string workers_text(const Json& summary) {
     if (name.is_string()) arithmetics += (arithmetics.empty() ? "" : ", ") + name.as_string();
   }
   const Json* phases = summary.find("phases");
-  return fmt::format("  workers  {} ({}), model loaded in {:.1f} s\n", workers.size(),
+  return fmt::format("  workers  {} ({}), model loaded in {:.1f} s\n",
+                     std::ssize(workers) + integer_at(summary, "workers_left_out"),
                      arithmetics.empty() ? "none was ready" : arithmetics,
                      phases == nullptr ? 0.0 : number_at(*phases, "load"));
 }
 
 std::string losses_text(const Json& summary) {
+  constexpr i64 kMostShown = 20;
+  const Json::Array& losses = array_at(summary, "losses");
+  const i64 n_skipped = std::max<i64>(std::ssize(losses) - kMostShown, 0);
+  const i64 n_more = n_skipped + integer_at(summary, "losses_left_out");
   std::string out;
-  for (const Json& loss : array_at(summary, "losses")) {
-    out += fmt::format("  lost     worker {} after {}: {} ({} requests went back)\n",
-                       integer_at(loss, "worker"), clock_time(number_at(loss, "at_seconds")),
-                       text_at(loss, "reason"), integer_at(loss, "returned"));
+  if (n_more > 0) out += fmt::format("  lost     {} before these\n", n_more);
+  for (auto loss = losses.begin() + n_skipped; loss != losses.end(); ++loss) {
+    out += fmt::format("  lost     {} after {}: {} ({} went back)\n", lost_name_in(*loss),
+                       clock_time(number_at(*loss, "at_seconds")), text_at(*loss, "reason"),
+                       counted(integer_at(*loss, "returned"), "request"));
   }
   return out;
 }
@@ -180,7 +180,9 @@ Json failed_summary(const coordinator::RunOutcome& outcome,
   return summary_of(kFailed, outcome, facts, loaded);
 }
 
-std::string summary_text(const Json& summary, const std::string& run_dir) {
+std::string summary_text(const Json& summary,
+                         const std::string& run_dir,
+                         const std::string& why_not_written) {
   std::string out = headline(summary) + "\n";
   const i64 exit_code = integer_at(summary, "exit_code");
   const Json* counts = summary.find("counts");
@@ -194,7 +196,11 @@ std::string summary_text(const Json& summary, const std::string& run_dir) {
     out += fmt::format("  results  {}/results.jsonl\n", run_dir);
   if (counts != nullptr && integer_at(*counts, "errors") > 0)
     out += fmt::format("  errors   {}/errors.jsonl\n", run_dir);
-  out += fmt::format("  summary  {}/summary.json (exit code {})\n", run_dir, exit_code);
+  if (why_not_written.empty())
+    out += fmt::format("  summary  {}/summary.json (exit code {})\n", run_dir, exit_code);
+  else
+    out += fmt::format("  summary  could not be written (exit code {}): {}\n", exit_code,
+                       why_not_written);
   if (exit_code == 4) out += fmt::format("  go on    {}\n", resume_line(run_dir));
   return out;
 }

@@ -38,8 +38,11 @@ struct RunFacts {
                                   const RunFacts& facts,
                                   const config::Loaded& loaded);
 
-/// The same for people: several lines, ending in a newline.
-[[nodiscard]] std::string summary_text(const Json& summary, const std::string& run_dir);
+/// The same for people: several lines, ending in a newline. `why_not_written`: of summary.json;
+/// empty when it stands there.
+[[nodiscard]] std::string summary_text(const Json& summary,
+                                       const std::string& run_dir,
+                                       const std::string& why_not_written = "");
 
 /// "2026-01-02T03:04:05Z".
 [[nodiscard]] std::string utc_text(i64 unix_seconds);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
 #include "sticky/coordinator/coordinator.hpp"
@@ -132,8 +133,8 @@ void Coordinator::act_on(RecordFailure& action) {
     causes += fmt::format("{}{}", causes.empty() ? "" : ", ", coordinator::name_of(cause));
   const request::RequestError error{
       .code = "worker_lost",
-      .message = fmt::format("{} workers were lost while they worked on this request ({})",
-                             n_deaths, causes),
+      .message = fmt::format("{} lost while working on this request ({})",
+                             counted(n_deaths, "worker"), causes),
       .param = "",
       .custom_id = invocation.custom_id};
   const request::Origin origin{.custom_id = invocation.custom_id,
@@ -147,8 +148,8 @@ void Coordinator::act_on(RecordFailure& action) {
                                .created = unix_seconds()};
   append(true, request::error_record(error, origin, row_in(invocation.payload),
                                      request::status_code_of(error.code)));
-  log::warning("{}:{}: in flight in {} deaths of workers ({}), recorded as failed", invocation.file,
-               invocation.line, n_deaths, causes);
+  log::warning("{}:{}: in flight in {} of workers ({}), recorded as failed", invocation.file,
+               invocation.line, counted(n_deaths, "death"), causes);
   kept_.erase(action.id);
   progress_.erase(action.id);
   ++counts_.n_errors;
@@ -179,9 +180,9 @@ void Coordinator::act_on(DropWorker& action) {
   }
   losses_.push_back({action.worker, coordinator::name_of(action.cause), action.reason,
                      seconds_so_far(), action.n_returned});
-  log::warning("worker {} is lost ({}): {}; {} invocations go back to the queue",
-               action.worker.value, coordinator::name_of(action.cause), action.reason,
-               action.n_returned);
+  log::warning("worker {} is lost ({}): {}; back to the queue: {}", action.worker.value,
+               coordinator::name_of(action.cause), action.reason,
+               counted(action.n_returned, "invocation"));
   around_.transport.forget({action.worker.value});
   if (who.process.pid > 0) fence(who.process);
 }
@@ -254,7 +255,7 @@ void Coordinator::judge(RunOutcome& outcome) const {
       outcome.reason = reactor_.stop_reason();
       if (losses_.empty()) return;
       outcome.reason +=
-          fmt::format("; worker {} was lost last ({}): {}", losses_.back().worker.value,
+          fmt::format("; {} was lost last ({}): {}", coordinator::name_of(losses_.back()),
                       losses_.back().cause, losses_.back().reason);
       return;
     case Ending::input_failed:

@@ -1,5 +1,11 @@
 #include "sticky/coordinator/progress.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
 namespace sticky::coordinator {
 
 namespace {
@@ -42,14 +48,22 @@ Json to_json(const WorkerStatus& worker) {
 }
 
 Json to_json(const Loss& loss) {
-  return Json::object({{"worker", loss.worker.value},
+  return Json::object({{"worker", loss.worker.value < 0 ? Json() : Json(loss.worker.value)},
                        {"cause", loss.cause},
                        {"reason", loss.reason},
                        {"at_seconds", loss.at_seconds},
                        {"returned", loss.n_returned}});
 }
 
+std::string name_of(const Loss& loss) {
+  return loss.worker.value < 0 ? "a newcomer" : fmt::format("worker {}", loss.worker.value);
+}
+
 namespace {
+
+bool is_gone(const WorkerStatus& worker) {
+  return worker.state == "left" || worker.state == "lost";
+}
 
 // Over the run so far.
 Json rates_of(const Progress& progress) {
@@ -65,24 +79,40 @@ Json rates_of(const Progress& progress) {
 
 }  // namespace
 
-Json to_json(const Progress& progress) {
+void set_workers(Json& json, const Progress& progress, i64 most_gone) {
   Json workers = Json::array(), losses = Json::array();
-  for (const WorkerStatus& worker : progress.workers)
-    workers.push_back(to_json(worker));
-  for (const Loss& loss : progress.losses)
-    losses.push_back(to_json(loss));
-  return Json::object({{"phase", progress.phase},
-                       {"seconds", progress.seconds},
-                       {"counts", to_json(progress.counts)},
-                       {"input_ended", progress.has_input_ended},
-                       {"input_bytes_read", progress.input_bytes_read},
-                       {"input_bytes_total", progress.input_bytes_total},
-                       {"prompt_tokens", progress.prompt_tokens},
-                       {"completion_tokens", progress.completion_tokens},
-                       {"rates", rates_of(progress)},
-                       {"workers", std::move(workers)},
-                       {"losses", std::move(losses)},
-                       {"resize", malleability::to_json(progress.resize)}});
+  const i64 n_gone = std::ranges::count_if(progress.workers, is_gone);
+  const i64 n_workers_left_out = std::max<i64>(n_gone - most_gone, 0);
+  i64 n_to_skip = n_workers_left_out;
+  for (const WorkerStatus& worker : progress.workers) {
+    if (n_to_skip > 0 && is_gone(worker))
+      --n_to_skip;
+    else
+      workers.push_back(to_json(worker));
+  }
+  const i64 n_losses_left_out = std::max<i64>(std::ssize(progress.losses) - most_gone, 0);
+  for (auto loss = progress.losses.begin() + n_losses_left_out; loss != progress.losses.end();
+       ++loss)
+    losses.push_back(to_json(*loss));
+  json.set("workers", std::move(workers));
+  json.set("workers_left_out", n_workers_left_out);
+  json.set("losses", std::move(losses));
+  json.set("losses_left_out", n_losses_left_out);
+}
+
+Json to_json(const Progress& progress) {
+  Json json = Json::object({{"phase", progress.phase},
+                            {"seconds", progress.seconds},
+                            {"counts", to_json(progress.counts)},
+                            {"input_ended", progress.has_input_ended},
+                            {"input_bytes_read", progress.input_bytes_read},
+                            {"input_bytes_total", progress.input_bytes_total},
+                            {"prompt_tokens", progress.prompt_tokens},
+                            {"completion_tokens", progress.completion_tokens},
+                            {"rates", rates_of(progress)}});
+  set_workers(json, progress, kMostGoneInStatus);
+  json.set("resize", malleability::to_json(progress.resize));
+  return json;
 }
 
 }  // namespace sticky::coordinator

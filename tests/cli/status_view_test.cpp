@@ -54,6 +54,31 @@ TEST(WatchedRun, TellsJoinsAndLossesAsTheyHappen) {
   EXPECT_THAT(run.look(last), IsEmpty()) << "told once";
 }
 
+TEST(WatchedRun, TellsLossesOnceThoughTheListIsCut) {
+  WatchedRun run;
+  const auto loss = [](Json worker) {
+    return Json::object(
+        {{"worker", std::move(worker)}, {"cause", "spawn_failed"}, {"reason", "why"}});
+  };
+  (void)run.look(status(1, {worker(0, "ready", 0)}));
+  EXPECT_THAT(run.look(status(2, {}, {loss(1), loss(2)})), testing::SizeIs(2));
+  Json cut = status(3, {}, {loss(3), loss(Json())});
+  cut.set("losses_left_out", 2);
+  EXPECT_THAT(run.look(cut),
+              ElementsAre(HasSubstr("worker 3 is lost"), HasSubstr("a newcomer is lost")));
+  EXPECT_THAT(run.look(cut), IsEmpty());
+  EXPECT_THAT(loss_lines(cut),
+              ElementsAre("lost: 2 before these", HasSubstr("lost: worker 3 after"),
+                          HasSubstr("lost: a newcomer after")));
+}
+
+TEST(WorkerLines, CountThoseThatAreNotListed) {
+  Json json = status(1, {worker(0, "ready", 0)});
+  EXPECT_THAT(worker_lines(json), testing::SizeIs(2));
+  json.set("workers_left_out", 1);
+  EXPECT_EQ(worker_lines(json).back(), "        and 1 more worker that is gone");
+}
+
 TEST(WatchedRun, DrawsWhoIsThereWithTheirRates) {
   WatchedRun run;
   (void)run.look(status(10, {worker(0, "ready", 0), worker(1, "lost", 5)}));

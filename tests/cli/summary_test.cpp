@@ -104,6 +104,37 @@ TEST(SummaryText, TellsPeopleHowItWentAndHowToGoOn) {
       "  go on    stickyinvoc resume runs/x\n");
 }
 
+TEST(SummaryText, NamesNoFileThatCouldNotBeWritten) {
+  const std::string text = summary_text(summary(), "runs/x", "no space left");
+  EXPECT_THAT(text, HasSubstr("  summary  could not be written (exit code 4): no space left\n"));
+  EXPECT_THAT(text, Not(HasSubstr("summary.json")));
+}
+
+TEST(Summary, OfManyWorkersAndLossesListsTheLastAndCountsTheOthers) {
+  auto many = outcome();
+  coordinator::Loss newcomer;
+  newcomer.cause = "spawn_failed";
+  newcomer.reason = "no slots";
+  newcomer.n_returned = 1;
+  many.last.losses.insert(many.last.losses.end(), 3000, newcomer);
+  coordinator::WorkerStatus gone = worker(1.0);
+  gone.state = "left";
+  many.last.workers.insert(many.last.workers.begin(), 3000, gone);
+  const Json json = summary_json(many, {}, {});
+  EXPECT_EQ(array_at(json, "workers").size(), 1002U) << "those that are there, and 1000";
+  EXPECT_EQ(integer_at(json, "workers_left_out"), 2000);
+  EXPECT_EQ(array_at(json, "losses").size(), 1000U);
+  EXPECT_EQ(integer_at(json, "losses_left_out"), 2001);
+  EXPECT_TRUE(array_at(json, "losses").back().find("worker")->is_null());
+
+  const std::string text = summary_text(json, "d");
+  EXPECT_THAT(text, HasSubstr("  workers  3002 (cpu-f32)"));
+  EXPECT_THAT(text,
+              HasSubstr("  lost     2981 before these\n"
+                        "  lost     a newcomer after 00:00:00: no slots (1 request went back)\n"));
+  EXPECT_LT(text.size(), 4000U);
+}
+
 coordinator::RunOutcome refused() {
   coordinator::RunOutcome out;
   out.exit_code = 2;

@@ -34,7 +34,7 @@ struct WorkerStatus {
 
 /// A worker that is gone before its time.
 struct Loss {
-  WorkerId worker;
+  WorkerId worker;     ///< negative: a newcomer that never came
   std::string cause;   ///< died | frozen | hung | load_failed | device_failed | never_joined | …
   std::string reason;  ///< a sentence
   double at_seconds = 0.0;  ///< since the start of the run
@@ -69,6 +69,17 @@ struct Progress {
   std::vector<Loss> losses;
   malleability::ResizeStatus resize;
 };
+
+/// "worker 3"; "a newcomer" for one that never came.
+[[nodiscard]] std::string name_of(const Loss& loss);
+
+/// How many of those that are gone, and of the losses, are listed one by one: in status.json, which
+/// is written each second, and in summary.json.
+inline constexpr i64 kMostGoneInStatus = 20;
+inline constexpr i64 kMostGoneInSummary = 1000;
+/// Sets "workers" (all that are there and the last that are gone), "losses" (the last), and
+/// "workers_left_out" and "losses_left_out", how many more there were.
+void set_workers(Json& json, const Progress& progress, i64 most_gone);
 
 /// What status.json holds.
 [[nodiscard]] Json to_json(const Progress& progress);
