@@ -66,7 +66,7 @@ class StopSignals {
   StopWish wish_ = StopWish::none;
 };
 
-// A line every 30 s, and the first one as soon as there is something to say.
+// A line every 30 s, the first one as soon as there is something to say, and one at the end.
 class ProgressPrinter {
  public:
   ProgressPrinter(bool is_on, io::RunFolder& folder) : is_on_(is_on), folder_(folder) {}
@@ -75,7 +75,8 @@ class ProgressPrinter {
     const auto view = view_of(coordinator::to_json(progress));
     if (!view) return;
     const Rates rates = rates_.update(*view);
-    if (view->seconds < next_ || view->n_done == 0) return;
+    const bool is_last = view->phase == "ended";
+    if ((view->seconds < next_ && !is_last) || view->n_done == 0) return;
     next_ = view->seconds + kEverySeconds;
     const std::string line = progress_line(*view, rates);
     folder_.log_line(line);

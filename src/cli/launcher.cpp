@@ -22,7 +22,6 @@
 
 #include "sticky/base/clock.hpp"
 #include "sticky/base/error.hpp"
-#include "sticky/base/log.hpp"
 #include "sticky/comm/proc.hpp"
 
 #include "lock_view.hpp"
@@ -128,6 +127,7 @@ class Launcher {
     forward_output();
     kill_orphans();
     if (!unfinished_.empty()) print_line(unfinished_ + '\n');
+    finish_line();
     living_.clear();
     return exit_code();
   }
@@ -242,10 +242,24 @@ class Launcher {
   void draw() {
     if (clock_.now() < next_draw_) return;
     next_draw_ = clock_.now() + seconds(1);
-    if (!status_.is_new()) return;  // that of an earlier run
+    if (const std::string line = progress(); !line.empty() && !is_line_finished_)
+      living_.show(line);
+  }
+
+  // Of this launch; empty: nothing to tell yet.
+  std::string progress() {
+    if (!status_.is_new()) return "";  // that of an earlier run
     const auto status = read_status(launch_.run_dir);
     const auto view = status ? view_of(*status) : std::nullopt;
-    if (view) living_.show(progress_line(*view, rates_.update(*view)));
+    return view ? progress_line(*view, rates_.update(*view)) : "";
+  }
+
+  // What was drawn last is older than the summary that comes now: the final counts stay above it.
+  void finish_line() {
+    if (!launch_.draws_line || is_line_finished_ || !summary_.is_new()) return;
+    is_line_finished_ = true;
+    living_.clear();
+    if (const std::string line = progress(); !line.empty()) say(line);
   }
 
   void forward_output() {
@@ -267,7 +281,9 @@ class Launcher {
 
   // Noise is for run.log alone, where there is one.
   void print_line(const std::string& line) {
-    if (!is_mpirun_noise(line) || !append_to_log(launch_.run_dir, line)) living_.print_above(line);
+    if (is_mpirun_noise(line) && append_to_log(launch_.run_dir, line)) return;
+    finish_line();
+    living_.print_above(line);
   }
 
   void kill_orphans() {
@@ -281,7 +297,7 @@ class Launcher {
 
   [[nodiscard]] int exit_code() const {
     if (was_not_started_) {
-      log::error("cannot start '{}': is it installed, and in PATH?", launch_.line[0]);
+      complain(fmt::format("cannot start '{}': is it installed, and in PATH?", launch_.line[0]));
       return 1;
     }
     // Of this launch nobody lives any more.
@@ -294,19 +310,20 @@ class Launcher {
         return static_cast<int>(summary->find("exit_code")->as_integer());
     }
     if (job_.is_new()) {
-      log::error(
-          "the run ended before its summary was written; what was answered is kept. Go on with: {}",
-          resume_line(launch_.run_dir));
+      complain(
+          fmt::format("the run ended without a summary; what was answered is kept. Go on with: {}",
+                      resume_line(launch_.run_dir)));
       return kEndedEarly;
     }
     if (n_stop_signals_ > 0) {
-      log::error("stopped before the run began");
+      complain("stopped before the run began");
       return kEndedEarly;
     }
-    log::error("the run did not start: the reason stands above");
+    complain("the run did not start: the reason stands above");
     return kDidNotStart;
   }
 
+  static void complain(const std::string& text) { fmt::print(stderr, "error: {}\n", text); }
   void say(const std::string& text) { living_.print_above(text + "\n"); }
 
   const Launch& launch_;
@@ -324,6 +341,7 @@ class Launcher {
   LivingLine living_;
   RateMeter rates_;
   TimePoint next_draw_{};
+  bool is_line_finished_ = false;
   pid_t mpirun_ = -1;
   int output_ = -1;  // what mpirun writes to standard error
   bool is_output_open_ = true;

@@ -76,11 +76,13 @@ std::string progress_line(const ProgressView& view, const Rates& rates) {
                                               static_cast<double>(view.n_total)
                                         : 0.0;
   std::string line = fmt::format(
-      "[{}] {}/{}{} ({:.1f} %)  {} req/min  in {} out {} tok/s  failed {}  workers {}",
+      "[{}] {}/{}{} ({:.1f} %)  {} req/min  in {} out {} tok/s  failed {}",
       clock_time(view.seconds), with_commas(view.n_done), view.is_total_known ? "" : "~",
       with_commas(view.n_total), std::min(share, 100.0),
       with_commas(std::llround(rates.requests * 60.0)), short_number(rates.prompt_tokens),
-      short_number(rates.completion_tokens), with_commas(view.n_failed), view.n_ready);
+      short_number(rates.completion_tokens), with_commas(view.n_failed));
+  if (view.phase == "ended") return line;  // all have gone
+  line += fmt::format("  workers {}", view.n_ready);
   if (view.n_joining > 0) line += fmt::format(" (+{} joining)", view.n_joining);
   if (view.phase == "draining") line += "  draining";
   return line + eta(view, rates);

@@ -64,6 +64,11 @@ void watch(const std::string& run_dir) {
     }
     std::this_thread::sleep_for(kEvery);
   }
+  // What came after the last look, so that no older counts stand above the summary.
+  const auto status = read_status(run_dir);
+  if (is_living || run.progress().empty() || !status) return;
+  print_lines(run.look(*status));
+  print_lines({run.progress()});
 }
 
 // FormatError for a summary that cannot be trusted: its exit code least of all.

@@ -251,7 +251,7 @@ TEST_F(Program, ALaunchThatDoesNotReachTheFolderHasNotStarted) {
   const Ended ended = start("run -i in.jsonl --model m.gguf -o d");
 
   EXPECT_EQ(ended.exit_code, 5);
-  EXPECT_THAT(ended.err, HasSubstr("did not start"));
+  EXPECT_THAT(ended.err, HasSubstr("\nerror: the run did not start"));
   EXPECT_THAT(ended.err, Not(HasSubstr("resume")));
 }
 
