@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/clock.hpp"
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
 #include "sticky/coordinator/coordinator_loop.hpp"
@@ -23,11 +24,13 @@
 
 #include "allocation.hpp"
 #include "doors.hpp"
+#include "finished.hpp"
 #include "input_check.hpp"
 #include "progress_line.hpp"
 #include "run_files.hpp"
 #include "start.hpp"
 #include "summary.hpp"
+#include "watched_input.hpp"
 
 namespace sticky::cli {
 namespace {
@@ -95,24 +98,6 @@ class Stopped : public Error {
   using Error::Error;
 };
 
-// Asks before every line whether to read on.
-class WatchedInput final : public io::InputReader {
- public:
-  WatchedInput(std::unique_ptr<io::InputReader> input, std::function<void()> on_line)
-      : input_(std::move(input)),
-        on_line_(std::move(on_line)) {}
-  [[nodiscard]] std::optional<io::InputLine> next() override {
-    on_line_();
-    return input_->next();
-  }
-  [[nodiscard]] i64 bytes_read() const override { return input_->bytes_read(); }
-  [[nodiscard]] i64 bytes_total() const override { return input_->bytes_total(); }
-
- private:
-  std::unique_ptr<io::InputReader> input_;
-  std::function<void()> on_line_;
-};
-
 class Run {
  public:
   Run(const RankJob& job, const CoordinatorSeat& seat)
@@ -131,6 +116,10 @@ class Run {
   Coordinated live() {
     loaded_ = job_.resumed_dir.empty() ? config::load(job_.sources) : load_resumed(job_);
     config::throw_if_any(loaded_.problems);
+    if (const auto finished = finished_earlier()) {
+      fmt::print(stderr, "{}\n", finished->text);
+      return {finished->exit_code, false};
+    }
     open_folder();
     try {
       return answer();
@@ -144,6 +133,19 @@ class Run {
   }
 
  private:
+  // Then the folder is left as it is, and no model is loaded.
+  std::optional<Finished> finished_earlier() {
+    if (job_.mode == io::RunFolder::Mode::create) return std::nullopt;
+    const coordinator::WorkerBeats beats(seat_.transport);
+    const bool is_resume = !job_.resumed_dir.empty();
+    return finished_run(is_resume ? job_.resumed_dir : loaded_.config.output.dir, loaded_,
+                        job_.retry, [this] { stop_if_asked(); });
+  }
+
+  void stop_if_asked() {
+    if (stop_.wish() != StopWish::none) throw Stopped("asked to stop before any work began");
+  }
+
   void open_folder() {
     std::string& dir = loaded_.config.output.dir;
     if (!job_.resumed_dir.empty()) dir = job_.resumed_dir;
@@ -175,18 +177,16 @@ class Run {
   std::optional<coordinator::Work> prepare() {
     const coordinator::WorkerBeats beats(seat_.transport);
     config::Config& config = loaded_.config;
-    const auto stop_if_asked = [this] {
-      if (stop_.wish() != StopWish::none) throw Stopped("asked to stop before any work began");
-    };
+    const auto on_wait = [this] { stop_if_asked(); };
     if (std::ranges::count(config.input.files, "-") > 0)
       config.input.kept_standard_input =
-          io::keep_standard_input(folder_->path(), folder_->is_resumed(), stop_if_asked);
+          io::keep_standard_input(folder_->path(), folder_->is_resumed(), on_wait);
     if (config.input.strict) {
       check_ = check_input(
-          config, [](const std::string&) {}, stop_if_asked);
+          config, [](const std::string&) {}, on_wait);
       if (check_.n_bad > 0) return std::nullopt;
     }
-    return make_work(stop_if_asked);
+    return make_work();
   }
 
   Coordinated answer() {
@@ -194,8 +194,9 @@ class Run {
     std::optional<coordinator::Work> work = prepare();
     if (!work)
       return give_up(kInputRefused,
-                     fmt::format("input.strict: {} of {} lines are wrong, the first: {}",
-                                 check_.n_bad, check_.n_lines, check_.first_problem));
+                     fmt::format("input.strict: {} of {} {} wrong, the first: {}", check_.n_bad,
+                                 counted(check_.n_lines, "line"), check_.n_bad == 1 ? "is" : "are",
+                                 check_.first_problem));
     const auto results =
         io::ResultsLog::open(folder_->path(), [this] { return folder_->holds_lock(); });
     if (loaded_.config.run.share == "chain")
@@ -220,13 +221,13 @@ class Run {
     return {outcome.exit_code, outcome.may_finalize};
   }
 
-  coordinator::Work make_work(const std::function<void()>& stop_if_asked) {
+  coordinator::Work make_work() {
     coordinator::Work work;
     if (folder_->is_resumed()) {
-      WatchedInput earlier(io::open_input(loaded_.config.input), stop_if_asked);
+      WatchedInput earlier(io::open_input(loaded_.config.input), [this] { stop_if_asked(); });
       work.done = io::prepare_resume(folder_->path(), earlier, job_.retry);
-      log::info("resuming: {} results and {} errors stand already", work.done->n_results(),
-                work.done->n_errors());
+      log::info("resuming: {} and {} stand already", counted(work.done->n_results(), "result"),
+                counted(work.done->n_errors(), "error"));
     }
     work.input = io::open_input(loaded_.config.input);
     work.worker_options_json = worker_options().dump();
@@ -292,9 +293,9 @@ class Run {
     } catch (const Error& error) {
       why_not_written = error.what();
     }
+    const std::string text = summary_text(summary, folder_->path(), why_not_written);
     folder_->log_line(text);
     fmt::print(stderr, "{}", text);
-    const std::string text = summary_text(summary, folder_->path(), why_not_written);
   }
 
   // Before any work of this run: the folder holds what earlier ones left.
@@ -366,6 +367,9 @@ Coordinated coordinate(const RankJob& job, const CoordinatorSeat& seat) {
   } catch (const ConfigError& error) {
     fmt::print(stderr, "{}\n", error.what());
     result = {kConfigWrong, false};
+  } catch (const Stopped& stopped) {
+    fmt::print(stderr, "{}\n", stopped.what());
+    result = {kUnfinished, false};
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     result = {kFatal, false};

@@ -6,6 +6,7 @@
 #include "sticky/io/input_reader.hpp"
 
 #include "commands.hpp"
+#include "finished.hpp"
 #include "flag_sources.hpp"
 #include "rank.hpp"
 #include "run_files.hpp"

@@ -8,6 +8,7 @@
 #include "sticky/io/run_folder.hpp"
 
 #include "commands.hpp"
+#include "finished.hpp"
 #include "flag_sources.hpp"
 #include "prompt_once.hpp"
 #include "rank.hpp"
@@ -61,6 +62,11 @@ int run(const Invoked& invoked, const RunFlags& flags) {
     return 1;
   }
   (void)io::open_input(loaded.config.input);  // throws for a folder, a file listed twice, …
+  const bool may_be_finished = flags.is_resume && !flags.launch.is_print_only;
+  if (const auto finished = may_be_finished ? finished_run(run_dir, loaded, {}) : std::nullopt) {
+    fmt::print(stderr, "{}\n", finished->text);
+    return finished->exit_code;
+  }
   return start_ranks(invoked, flags.launch, loaded.config, run_dir, std::move(extra));
 }
 

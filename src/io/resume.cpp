@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/log.hpp"
 
 #include "file.hpp"
@@ -56,7 +57,8 @@ i64 count_lines(const std::string& path) {
   return n;
 }
 
-void read_records(JournalFile& journal, const ResumeOptions& options, Matcher& matcher) {
+// The number of lines that are no records.
+i64 read_records(JournalFile& journal, const ResumeOptions& options, Matcher& matcher) {
   i64 n_unreadable = 0;
   for_each_record_line(journal.path, [&](std::string_view text, i64 offset) {
     ++journal.n_lines;
@@ -67,9 +69,21 @@ void read_records(JournalFile& journal, const ResumeOptions& options, Matcher& m
     else if (!is_retried(*record, journal.is_error, options))
       matcher.add(*record, journal.is_error, offset);
   });
-  if (n_unreadable > 0)
-    log::warning("{}: {} lines are no records; they go to superseded.jsonl", journal.path,
-                 n_unreadable);
+  return n_unreadable;
+}
+
+std::array<JournalFile, 2> journals_of(const std::string& run_dir) {
+  return {JournalFile{run_dir + "/results.jsonl", false, 0},
+          JournalFile{run_dir + "/errors.jsonl", true, 0}};
+}
+
+bool ends_torn(const std::string& path) {
+  if (!exists(path)) return false;
+  const File file = File::open(path, O_RDONLY);
+  const i64 size = file.size();
+  char last = '\n';
+  if (size > 0) file.read_at({&last, 1}, size - 1);
+  return last != '\n';
 }
 
 // Collects lines and writes them in large pieces.
@@ -128,8 +142,8 @@ void supersede(const std::string& run_dir,
   }
   out.finish();
   sync_folder(run_dir);
-  log::info("{}: {} records moved here: their request has changed or vanished, or is tried again",
-            path, n);
+  log::info("{}: {} moved here: the request has changed or vanished, or is tried again", path,
+            counted(n, "record"));
 }
 
 void rewrite(const JournalFile& journal, const std::vector<i64>& kept, const Matcher& matcher) {
@@ -165,18 +179,20 @@ bool has_moved(const Matcher& matcher, bool is_error) {
 std::unique_ptr<Done> prepare_resume(const std::string& run_dir,
                                      InputReader& input,
                                      const ResumeOptions& options) {
-  std::array journals = {JournalFile{run_dir + "/results.jsonl", false, 0},
-                         JournalFile{run_dir + "/errors.jsonl", true, 0}};
+  std::array journals = journals_of(run_dir);
   Matcher matcher;
   i64 n_records = 0;
   for (const JournalFile& journal : journals) {
     if (const i64 n = cut_torn_line(journal.path); n > 0)
-      log::warning("{}: a torn last line of {} bytes was cut off", journal.path, n);
+      log::warning("{}: a torn last line of {} was cut off", journal.path, counted(n, "byte"));
     n_records += count_lines(journal.path);
   }
   matcher.reserve(n_records);
-  for (JournalFile& journal : journals)
-    read_records(journal, options, matcher);
+  for (JournalFile& journal : journals) {
+    if (const i64 n = read_records(journal, options, matcher); n > 0)
+      log::warning("{}: {} no record: moved to superseded.jsonl", journal.path,
+                   n == 1 ? "1 line is" : fmt::format("{} lines are", n));
+  }
   while (const auto line = input.next())
     matcher.match(*line);
   matcher.finish();
@@ -188,6 +204,22 @@ std::unique_ptr<Done> prepare_resume(const std::string& run_dir,
     if (n_kept(i) < journals[i].n_lines || has_moved(matcher, journals[i].is_error))
       rewrite(journals[i], kept[i], matcher);
   return std::make_unique<DoneLines>(matcher.done(), n_kept(0), n_kept(1));
+}
+
+bool is_all_done(const std::string& run_dir, InputReader& input, const ResumeOptions& options) {
+  std::array journals = journals_of(run_dir);
+  Matcher matcher;
+  i64 n_records = 0;
+  for (JournalFile& journal : journals) {
+    if (ends_torn(journal.path) || read_records(journal, options, matcher) > 0) return false;
+    n_records += journal.n_lines;
+  }
+  i64 n_lines = 0;
+  for (; const auto line = input.next(); ++n_lines) {
+    matcher.match(*line);
+    if (!matcher.done().back()) return false;
+  }
+  return n_lines == n_records;  // each took one of its own
 }
 
 }  // namespace sticky::io

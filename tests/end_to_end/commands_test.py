@@ -1,9 +1,12 @@
 """What a user sees: exit codes, messages, and the commands that need no launch."""
 import json
 import os
+import pty
+import signal
+import subprocess
 import unittest
 
-from harness import REAL_MODEL, RunTest, claims, write_lines
+from harness import REAL_MODEL, Run, RunTest, claims, write_lines
 
 
 class Commands(RunTest):
@@ -49,6 +52,41 @@ class Commands(RunTest):
             (model / name).unlink()
             if kept is not None:
                 (model / name).write_bytes(kept)
+
+    def test_a_link_to_itself_is_named_wherever_it_stands(self):
+        model = self.tiny_model()
+        lines = write_lines(self.scratch / "in.jsonl", [{"prompt": "x"}])
+        for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json",
+                     "special_tokens_map.json", "generation_config.json", "chat_template.jinja"):
+            kept = (model / name).read_bytes() if (model / name).exists() else None
+            (model / name).unlink(missing_ok=True)
+            (model / name).symlink_to(name)
+            for arguments in (("inspect", model), ("check", "-i", lines, "--model", model)):
+                done = self.call(*arguments, timeout=20)
+                self.assertEqual(done.returncode, 1, (name, arguments, done.stderr))
+                self.assertIn(f"{name}: cannot be read: ", done.stdout + done.stderr)
+            (model / name).unlink()
+            if kept is not None:
+                (model / name).write_bytes(kept)
+        loop = self.scratch / "loop"
+        loop.symlink_to("loop")
+        for arguments in (("check", loop), ("check", "-i", loop, "--model", model), ("inspect", loop),
+                          ("check", "-i", lines, "--model", loop), ("run", "-i", lines, "--model", loop),
+                          ("check", "-i", lines, "--model", model, "--set", f"chat.template={loop}"),
+                          ("run", "-i", lines, "--model", model, "-o", loop), ("resume", loop),
+                          ("render", "-i", lines, "--model", loop, "--all")):
+            done = self.call(*arguments, timeout=20)
+            self.assertEqual(done.returncode, 1, (arguments, done.stderr))
+            self.assertIn("loop", done.stdout + done.stderr)
+            self.assertNotIn("filesystem error", done.stdout + done.stderr)
+
+    def test_a_current_directory_that_is_gone_is_told(self):
+        gone = self.scratch / "gone"
+        gone.mkdir()
+        program = ["bash", "-c", f'cd {gone}; rmdir {gone}; exec "$@"', "-", *self.command("resume", "there")]
+        done = subprocess.run(program, capture_output=True, text=True, timeout=20)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the current directory cannot be told", done.stderr)
 
     def test_lines_may_come_through_a_pipe_of_the_shell(self):
         model = self.tiny_model()
@@ -134,7 +172,7 @@ class Commands(RunTest):
         done = self.call("check", "-i", file, "--model", self.tiny_model(), "--workers", 2)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertRegex(done.stdout, r"binding +2 workers on this machine's CPUs [0-9]")
-        self.assertRegex(done.stdout, r"worker 2: CPUs [0-9,-]+.*, [0-9]+ threads")
+        self.assertRegex(done.stdout, r"worker 2: CPUs [0-9,-]+.*, [0-9]+ threads?\n")
         self.assertRegex(done.stdout, r"carries +.+ is linked: (workers may be added|a fixed number)")
         self.assertRegex(done.stdout, r"estimate +[0-9:]+ for prompts and at most [0-9:]+ for answers: 2 workers")
         self.assertRegex(done.stdout, r"basis .* on this machine")
@@ -170,6 +208,95 @@ class Commands(RunTest):
     def test_input_order_is_kept_when_asked(self):
         run = self.run_job("ordered", claims(60), "--set", "output.order=input", "--set", "engine.max_sequences=5")
         self.assertEqual([r["custom_id"] for r in run.results], [r["custom_id"] for r in claims(60)])
+
+    def test_the_closing_text_names_no_summary_that_could_not_be_written(self):
+        (self.scratch / "run/summary.json/in the way").mkdir(parents=True)
+        file = write_lines(self.scratch / "in.jsonl", claims(3))
+        done = self.call("run", "-i", file, "-o", self.scratch / "run", "--model", self.tiny_model())
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("summary  could not be written (exit code 0): ", done.stderr)
+        self.assertNotIn("run/summary.json (exit code", done.stderr)
+        self.assertIn("error: the run ended without a summary", done.stderr)
+        self.assertNotIn("[00:00:00] error", done.stderr)
+
+    def test_on_a_terminal_the_final_counts_stay_above_the_summary(self):
+        file = write_lines(self.scratch / "in.jsonl", claims(40))
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(self.command("run", "-i", file, "-o", self.scratch / "run", "--model", self.tiny_model()),
+                                   stdout=theirs, stderr=theirs, cwd=self.scratch)
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+        os.close(ours)
+        self.assertEqual(process.wait(timeout=60), 0)
+        *before, summary = shown.decode("utf-8").split("finished in ")
+        self.assertRegex(before[-1].splitlines()[-1], r"\[00:00:\d\d\] 40/40 \(100.0 %\)")
+        self.assertNotIn("req/min  in", summary)
+        self.assertNotIn("\033[K", summary)
+
+    def test_an_order_for_a_thousand_workers_is_refused(self):
+        requests = claims(1500)
+        for request in requests:
+            request["body"]["max_tokens"] = 600
+        process = self.start("run", "-i", write_lines(self.scratch / "in.jsonl", requests), "-o", self.scratch / "run",
+                             "--model", self.tiny_model(), "--workers", 1)
+        run = Run(self.scratch / "run")
+        self.worker_pids(run, 1)
+        done = self.call("resize", run.folder, "--workers", 1000)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"room for (\d+) workers only; at most \1 on one host, unless resize.max_workers is set")
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(timeout=120), 4)
+
+
+class Finished(RunTest):
+    def files(self, run):
+        return {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in run.folder.iterdir() if f.is_file()}
+
+    def expect_nothing_done(self, run, done, exit_code, before):
+        self.assertEqual(done.returncode, exit_code, done.stderr)
+        self.assertIn(f"have their records (exit code {exit_code})", done.stderr)
+        self.assertEqual(self.files(run), before)
+
+    def test_a_finished_run_is_left_as_it_is(self):
+        lines = [*claims(4), {"id": "long", "prompt": "long " * 1000}]
+        run = self.run_job("done", lines, "--set", "state.default.context=256", expect=3)
+        before = self.files(run)
+        self.expect_nothing_done(run, self.call("resume", run.folder), 3, before)
+        self.expect_nothing_done(run, self.call("resume", run.folder, "--retry-errors=worker_lost"), 3, before)
+        self.expect_nothing_done(run, self.call("run", "--resume", "-i", self.scratch / "done.jsonl", "-o", run.folder,
+                                                "--model", self.tiny_model()), 3, before)
+        mpirun = "mpirun --oversubscribe --bind-to none --enable-recovery --allow-run-as-root -n 2".split()
+        direct = subprocess.run([*mpirun, *self.command("resume", run.folder)], capture_output=True, text=True,
+                                timeout=60, cwd=self.scratch)
+        self.assertIn("nothing is left to do", direct.stderr)
+        self.assertEqual(self.files(run), before)
+
+    def test_what_is_new_or_asked_for_is_done(self):
+        run = self.run_job("done", claims(4))
+        with open(self.scratch / "done.jsonl", "ab") as more:
+            more.write(b'{"id": "new", "prompt": "x", "max_tokens": 2}\n')
+        done = self.call("resume", run.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("nothing is left", done.stderr)
+        self.assertEqual(len(run.results), 5)
+        self.assertEqual(self.call("resume", run.folder, "--set", "output.order=input").returncode, 0)
+        self.assertEqual(run.summary["counts"]["this_run"]["done_before"], 5)
+
+    def test_standard_input_counts_as_it_was_kept(self):
+        done = self.call("run", "-i", "-", "-o", self.scratch / "run", "--model", self.tiny_model(),
+                         input='{"prompt": "x", "max_tokens": 2}\n')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = Run(self.scratch / "run")
+        before = self.files(run)
+        done = self.call("resume", run.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("nothing is left to do: the only request has its record (exit code 0)", done.stderr)
+        self.assertEqual(self.files(run), before)
 
 
 if __name__ == "__main__":

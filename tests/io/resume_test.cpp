@@ -68,6 +68,35 @@ TEST_F(ResumeTest, WhatHasARecordIsDone) {
   EXPECT_FALSE(std::filesystem::exists(dir_ / "superseded.jsonl"));
 }
 
+TEST_F(ResumeTest, NothingIsLeftOnlyWhenEachLineHasTheRecordOfItsPlaceAndThereAreNoOthers) {
+  const auto lines = write_input(kThree);
+  const std::string results = test::success_of(lines[2]) + "\n" + test::success_of(lines[1]) + "\n";
+  const std::string errors = test::error_of(lines[0], "context_length_exceeded") + "\n";
+  const auto is_done = [&](const ResumeOptions& options = {}) {
+    return is_all_done(dir_.path(), *open_input(options_), options);
+  };
+  dir_.write("results.jsonl", results);
+  EXPECT_FALSE(is_done()) << "one has none";
+  dir_.write("errors.jsonl", errors);
+  EXPECT_TRUE(is_done());
+  EXPECT_FALSE(is_done({.retry_errors = true, .retry_code = ""}));
+  EXPECT_TRUE(is_done({.retry_errors = true, .retry_code = "worker_lost"}));
+  for (const std::string& other : {results + "{}\n", results + results, results + "{",
+                                   results.substr(0, results.size() - 1)}) {
+    dir_.write("results.jsonl", other);
+    EXPECT_FALSE(is_done()) << other;
+    EXPECT_EQ(text_of("results.jsonl"), other);
+  }
+  dir_.write("results.jsonl", results);
+  (void)write_input(std::string("\n") + kThree);
+  EXPECT_FALSE(is_done()) << "the records must learn their new places";
+  (void)write_input(std::string(kThree) + "{\"prompt\":\"4\"}\n");
+  EXPECT_FALSE(is_done());
+  (void)write_input("");
+  EXPECT_FALSE(is_done());
+  EXPECT_FALSE(std::filesystem::exists(dir_ / "superseded.jsonl"));
+}
+
 TEST_F(ResumeTest, ARunWithoutRecordsIsAllToDo) {
   write_input(kThree);
 

@@ -38,4 +38,11 @@ class Done {
                                                    InputReader& input,
                                                    const ResumeOptions& options);
 
+/// Whether prepare_resume() would find nothing to do and nothing to put right: each line of `input`
+/// has the record of its own place, and there are no others. Reads only, and stops at the first
+/// line that has none. Throws as prepare_resume() does.
+[[nodiscard]] bool is_all_done(const std::string& run_dir,
+                               InputReader& input,
+                               const ResumeOptions& options);
+
 }  // namespace sticky::io
