@@ -21,14 +21,16 @@ std::vector<std::string> words(std::string_view text) {
   return out;
 }
 
+// mpirun 4.1 must not use epoll: it may leave a closed connection among those that epoll watches,
+// and then never hears the next process that gets the same descriptor (docs/decisions/0014).
 std::vector<std::string> mpirun_words(const LaunchRequest& request) {
   if (request.mpirun.kind != MpirunVersion::Kind::open_mpi) return words("mpirun");
   std::string line =
       request.mpirun.major >= 5
           ? "mpirun --map-by :OVERSUBSCRIBE --bind-to none --with-ft ulfm --mca pml ob1 --mca btl "
             "self,sm,tcp"
-          : "mpirun --oversubscribe --bind-to none --enable-recovery --mca pml ob1 --mca btl "
-            "self,vader,tcp";
+          : "env EVENT_NOEPOLL=1 mpirun --oversubscribe --bind-to none --enable-recovery --mca pml "
+            "ob1 --mca btl self,vader,tcp";
   if (request.is_root) line += " --allow-run-as-root";
   return words(line);
 }

@@ -18,6 +18,7 @@
 #include "sticky/base/error.hpp"
 #include "sticky/comm/capability.hpp"
 
+#include "hang_up.hpp"
 #include "mpi_spawner.hpp"
 #include "mpi_transport.hpp"
 #include "start_watch.hpp"
@@ -177,7 +178,10 @@ std::string MpiSession::why_no_spawn() const {
 
 void MpiSession::finish(bool may_finalize, int exit_code) {
   STICKY_CHECK(!is_finished_);
-  if (!may_finalize) end_process(exit_code);
+  if (!may_finalize) {
+    if (is_spawned_ || rank_ > 0) hang_up_on_launcher();
+    end_process(exit_code);
+  }
   is_finished_ = true;
   finalize_watched(exit_code);
 }

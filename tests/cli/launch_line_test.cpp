@@ -15,7 +15,8 @@ TEST(LaunchLine, OfOpenMpi4SharesCoresAndSurvivesALostRank) {
   const auto mpirun = parse_mpirun_version("mpirun (Open MPI) 4.1.4\n\nReport bugs to …\n");
 
   EXPECT_EQ(line_of({.mpirun = mpirun, .n_workers = 2, .program = kProgram}),
-            "mpirun --oversubscribe --bind-to none --enable-recovery --mca pml ob1 --mca btl "
+            "env EVENT_NOEPOLL=1 mpirun --oversubscribe --bind-to none --enable-recovery --mca pml "
+            "ob1 --mca btl "
             "self,vader,tcp -n 3 /opt/stickyinvoc run 'my job.toml'");
 }
 
@@ -23,7 +24,8 @@ TEST(LaunchLine, TellsOpenMpi4ThatRootIsMeant) {
   const auto mpirun = parse_mpirun_version("mpirun (Open MPI) 4.0.3");
 
   EXPECT_EQ(line_of({.mpirun = mpirun, .is_root = true, .n_workers = 1, .program = {"p"}}),
-            "mpirun --oversubscribe --bind-to none --enable-recovery --mca pml ob1 --mca btl "
+            "env EVENT_NOEPOLL=1 mpirun --oversubscribe --bind-to none --enable-recovery --mca pml "
+            "ob1 --mca btl "
             "self,vader,tcp --allow-run-as-root -n 2 p");
 }
 

@@ -45,7 +45,7 @@ class EchoRun:
         with open(self.output, "wb") as output, open(self.errors, "wb") as errors:
             self.process = subprocess.Popen(
                 [*(mpirun or MPIRUN), "-n", str(n_ranks), program, f"places={folder}", *words], stdout=output, stderr=errors,
-                start_new_session=True,
+                start_new_session=True, env={**os.environ, "EVENT_NOEPOLL": "1"},
             )
 
     def said(self, key):
