@@ -302,7 +302,8 @@ class Launcher {
     }
     // Of this launch nobody lives any more.
     if (const auto lock = lock_of(launch_.run_dir); lock && lock->is_local && lock->is_in_use) {
-      log::error("another run took {} at the same moment: this one did nothing", launch_.run_dir);
+      complain(fmt::format("another run took {} at the same moment: this one did nothing",
+                           launch_.run_dir));
       return kTaken;
     }
     if (summary_.is_new()) {
