@@ -14,7 +14,7 @@ namespace sticky {
 /// them):
 ///   out[i]       = x[i] * cos[p, i] - x[i + r/2] * sin[p, i]
 ///   out[i + r/2] = x[i + r/2] * cos[p, i] + x[i] * sin[p, i]
-/// Columns rotary_dim … head_dim - 1 stay.
+/// Columns rotary_dim … head_dim - 1 stay; with empty cos and sin, all do.
 /// Source: Su et al. 2021; layout of rotate_half in transformers.
 /// Shapes: qkv [n_tokens, (n_heads + 2 n_kv_heads) * head_dim], q heads first, then k, then v;
 /// cos, sin [n_positions, rotary_dim / 2] f32. Rows not in any sequence are left alone.

@@ -9,7 +9,10 @@ namespace sticky::cpu {
 const KernelTable& avx2_kernels() {
   static constexpr KernelTable kTable = {
       .rmsnorm = rmsnorm_row<Vec>,
+      .layernorm = layernorm_row<Vec>,
       .glu = glu_row<Vec>,
+      .activate = activate_row<Vec>,
+      .softcap = softcap_row<Vec>,
       .attention = attention_unit<Vec>,
       .gemm_f32 = gemm_block<TimesF32<Vec>>,
       .gemm_bf16 = gemm_block<TimesBf16<Vec>>,

@@ -55,6 +55,17 @@ struct RmsNormRow {
   i64 n = 0;
   float eps = 0.0F;
   float weight_offset = 0.0F;
+  bool accumulate = false;
+  float* y = nullptr;
+};
+
+struct LayerNormRow {
+  const float* x = nullptr;
+  const float* weight = nullptr;
+  const float* bias = nullptr;  ///< may be null
+  i64 n = 0;
+  float eps = 0.0F;
+  bool accumulate = false;
   float* y = nullptr;
 };
 
@@ -64,6 +75,19 @@ struct GluRow {
   i64 n = 0;
   Activation activation = Activation::silu;
   float* y = nullptr;
+};
+
+struct ActivateRow {
+  const float* x = nullptr;
+  i64 n = 0;
+  Activation activation = Activation::silu;
+  float* y = nullptr;
+};
+
+struct SoftcapRow {
+  float* x = nullptr;
+  i64 n = 0;
+  float cap = 0.0F;
 };
 
 /// Up to kPairs (row, query head) pairs of one sequence that read the same kv head. Pair i is row i
@@ -91,7 +115,10 @@ struct AttentionUnit {
 
 struct KernelTable {
   void (*rmsnorm)(const RmsNormRow&) = nullptr;
+  void (*layernorm)(const LayerNormRow&) = nullptr;
   void (*glu)(const GluRow&) = nullptr;
+  void (*activate)(const ActivateRow&) = nullptr;
+  void (*softcap)(const SoftcapRow&) = nullptr;
   void (*attention)(const AttentionUnit&) = nullptr;
   void (*gemm_f32)(const GemmBlock&) = nullptr;
   void (*gemm_bf16)(const GemmBlock&) = nullptr;  ///< weights widened, the same bits as gemm_f32

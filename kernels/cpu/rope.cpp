@@ -20,7 +20,7 @@ void check(const RopeAndStore& op) {
     throw std::invalid_argument("rope_and_store: cos and sin disagree or are wider than a head");
   check_sequences("rope_and_store", op.sequences, op.qkv.rows, kv, 1);
   for (const SequenceRows& s : op.sequences) {
-    if (s.n_rows > 0 && s.first_position + s.n_rows > op.cos.rows)
+    if (op.cos.cols > 0 && s.n_rows > 0 && s.first_position + s.n_rows > op.cos.rows)
       throw std::invalid_argument("rope_and_store: a position is behind the end of cos and sin");
   }
 }
@@ -73,7 +73,7 @@ void rotate_and_store(const RopeAndStore& op, const Piece& piece) {
   for (i64 r = piece.begin; r < piece.end; ++r) {
     const i64 position = s.first_position + r;
     float* row = op.qkv.as<float>().row(s.first_row + r);
-    for (i64 h = 0; h < n_rotated; ++h)
+    for (i64 h = 0; h < n_rotated && cos.cols > 0; ++h)
       rotate(row + h * kv.head_dim, cos.cols, cos.row(position), sin.row(position));
     store(kv, s.pages[static_cast<std::size_t>(position / kPageTokens)], position % kPageTokens,
           row + op.n_heads * kv.head_dim, row + n_rotated * kv.head_dim);

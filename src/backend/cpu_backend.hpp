@@ -37,10 +37,13 @@ class CpuBackend final : public Backend {
 
   void embed(const Embed& op) override { cpu::embed(context(), op); }
   void rmsnorm(const RmsNorm& op) override { cpu::rmsnorm(context(), op); }
+  void layernorm(const LayerNorm& op) override { cpu::layernorm(context(), op); }
   void gemm(const Gemm& op) override;
   void rope_and_store(const RopeAndStore& op) override { cpu::rope_and_store(context(), op); }
   void attention(const Attention& op) override { cpu::attention(context(), op); }
   void glu(const Glu& op) override { cpu::glu(context(), op); }
+  void activate(const Activate& op) override { cpu::activate(context(), op); }
+  void softcap(const Softcap& op) override { cpu::softcap(context(), op); }
 
  private:
   [[nodiscard]] cpu::Context context() { return {cpu::kernel_table(set_), pool_}; }

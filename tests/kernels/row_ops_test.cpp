@@ -1,11 +1,13 @@
-// The operations that work row by row: embed, rmsnorm, glu, rope_and_store.
+// The operations that work row by row: embed, rmsnorm, glu, activate, softcap, rope_and_store.
 #include <cmath>
 #include <limits>
 
+#include "kernels/activate.hpp"
 #include "kernels/embed.hpp"
 #include "kernels/glu.hpp"
 #include "kernels/rmsnorm.hpp"
 #include "kernels/rope.hpp"
+#include "kernels/softcap.hpp"
 #include "tests/kernels/cpu_fixture.hpp"
 
 namespace sticky::test {
@@ -115,6 +117,56 @@ TEST_P(RowOpsTest, GluMultipliesGateByUpAndKeepsNaN) {
   EXPECT_NEAR(y[2], -6.0 / (1.0 + std::exp(-3.0)), 1e-5);
 }
 
+TEST_P(RowOpsTest, ActivateIsAGateOfOnes) {
+  for (const auto a : {Activation::silu, Activation::gelu_tanh, Activation::gelu_erf}) {
+    auto x = gates();
+    const auto n = static_cast<i64>(x.size());
+    const auto want = activate(context(), x, a);
+
+    cpu::activate(context(), {.x = matrix(x, 1, n), .activation = a, .y = matrix(x, 1, n)});
+
+    EXPECT_TRUE(same_bits(x, want));
+  }
+}
+
+TEST_P(RowOpsTest, SoftcapBendsLargeNumbersToTheCap) {
+  auto x = gates();
+  const auto before = x;
+
+  cpu::softcap(context(), {.x = matrix(x, 1, static_cast<i64>(x.size())), .cap = 5.0F});
+
+  for (i64 i = 0; i < static_cast<i64>(x.size()); ++i) {
+    // The quotient's error moves tanh by no more than itself, tanh errs by 4 roundoffs.
+    const double exact = 5.0 * std::tanh(at(before, i) / 5.0);
+    EXPECT_NEAR(at(x, i), exact, 8.0 * kRoundoff * std::abs(exact)) << at(before, i);
+  }
+  EXPECT_THROW(cpu::softcap(context(), {.x = matrix(x, 1, 1)}), std::invalid_argument);
+}
+
+TEST_P(RowOpsTest, EmbedAddsThePositionsOfEachSequence) {
+  const std::vector<float> table = {1, 2, 3, 4};
+  const std::vector<float> positions = {10, 20, 30, 40, 50, 60};
+  const std::vector<i32> tokens = {1, 0, 1};
+  std::vector<float> y(6);
+  std::vector<SequenceRows> sequences = {
+      {.first_row = 0, .n_rows = 1, .first_position = 2, .pages = {}},
+      {.first_row = 1, .n_rows = 2, .first_position = 0, .pages = {}}};
+  const auto embed = [&] {
+    cpu::embed(context(), {.tokens = tokens,
+                           .table = matrix(table, 2, 2),
+                           .scale = 2.0F,
+                           .positions = matrix(positions, 3, 2),
+                           .sequences = sequences,
+                           .y = matrix(y, 3, 2)});
+  };
+
+  embed();
+
+  EXPECT_EQ(y, (std::vector<float>{56, 68, 12, 24, 36, 48}));
+  sequences[1].first_position = 2;  // its second row would stand behind the last position
+  EXPECT_THROW(embed(), std::invalid_argument);
+}
+
 TEST_P(RowOpsTest, EmbedScalesTheRowsOfItsTokens) {
   const std::vector<BFloat16> table = {to_bf16(1.5F), to_bf16(-2.0F), to_bf16(3.0F),
                                        to_bf16(0.25F)};
@@ -163,6 +215,26 @@ TEST_P(RowOpsTest, RopeRotatesTheFrontOfEachHeadAndStoresKeysAndValuesInTheirSlo
   }
   EXPECT_EQ(k, want_k);
   EXPECT_EQ(v, want_v);
+}
+
+TEST_P(RowOpsTest, RopeWithoutTablesStoresKeysAsTheyAre) {
+  std::vector<float> qkv = {1, 2, 3, 4, 5, 6};
+  std::vector<float> k(2 * 16);
+  std::vector<float> v = k;
+  const std::vector<i32> pages = {0};
+  const SequenceRows rows = {.first_row = 0, .n_rows = 1, .first_position = 9, .pages = pages};
+
+  cpu::rope_and_store(context(), {.qkv = matrix(qkv, 1, 6),
+                                  .n_heads = 1,
+                                  .cos = {},
+                                  .sin = {},
+                                  .sequences = {&rows, 1},
+                                  .kv = {k.data(), v.data(), DType::f32, 1, 1, 2}});
+
+  EXPECT_EQ(qkv, (std::vector<float>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(k[9], 3.0F);
+  EXPECT_EQ(k[16 + 9], 4.0F);
+  EXPECT_EQ(v[18], 5.0F);
 }
 
 TEST_P(RowOpsTest, NoRowsAreNoError) {

@@ -5,13 +5,16 @@
 #include <span>
 #include <string>
 
+#include "kernels/activate.hpp"
 #include "kernels/attention.hpp"
 #include "kernels/embed.hpp"
 #include "kernels/gemm.hpp"
 #include "kernels/glu.hpp"
 #include "kernels/kv_pages.hpp"
+#include "kernels/layernorm.hpp"
 #include "kernels/rmsnorm.hpp"
 #include "kernels/rope.hpp"
+#include "kernels/softcap.hpp"
 #include "sticky/base/types.hpp"
 #include "sticky/tensor/matrix.hpp"
 
@@ -87,10 +90,13 @@ class Backend {
 
   virtual void embed(const Embed& op) = 0;
   virtual void rmsnorm(const RmsNorm& op) = 0;
+  virtual void layernorm(const LayerNorm& op) = 0;
   virtual void gemm(const Gemm& op) = 0;
   virtual void rope_and_store(const RopeAndStore& op) = 0;
   virtual void attention(const Attention& op) = 0;
   virtual void glu(const Glu& op) = 0;
+  virtual void activate(const Activate& op) = 0;
+  virtual void softcap(const Softcap& op) = 0;
 };
 
 }  // namespace sticky::backend
