@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "sticky/base/error.hpp"
 
 namespace sticky::model {
@@ -47,6 +49,11 @@ const Json* ConfigReader::find(std::string_view key) {
   return value == nullptr || value->is_null() ? nullptr : value;
 }
 
+bool ConfigReader::is_null(std::string_view key) const {
+  const Json* value = config_.find(prefix_ + std::string(key));
+  return value != nullptr && value->is_null();
+}
+
 void ConfigReader::reject(std::string_view key,
                           const Json& found,
                           std::string_view expected) const {
@@ -74,6 +81,11 @@ i64 ConfigReader::count_or(std::string_view key, i64 otherwise) {
   return find(key) == nullptr ? otherwise : count(key);
 }
 
+std::optional<i64> ConfigReader::count_unless_null(std::string_view key, i64 otherwise) {
+  const i64 value = count_or(key, otherwise);
+  return is_null(key) ? std::nullopt : std::optional(value);
+}
+
 double ConfigReader::number(std::string_view key) {
   const Json& value = require(key, kNumber);
   if (!value.is_number() || !std::isfinite(value.as_double())) reject(key, value, kNumber);
@@ -82,6 +94,25 @@ double ConfigReader::number(std::string_view key) {
 
 double ConfigReader::number_or(std::string_view key, double otherwise) {
   return find(key) == nullptr ? otherwise : number(key);
+}
+
+std::optional<double> ConfigReader::number_unless_null(std::string_view key, double otherwise) {
+  const double value = number_or(key, otherwise);
+  return is_null(key) ? std::nullopt : std::optional(value);
+}
+
+std::vector<double> ConfigReader::positive_numbers(std::string_view key, i64 n) {
+  const std::string expected = fmt::format("must be a list of {} positive numbers", n);
+  const Json& list = require(key, expected);
+  if (!list.is_array() || static_cast<i64>(list.as_array().size()) != n)
+    reject(key, list, expected);
+  std::vector<double> values;
+  for (const Json& value : list.as_array()) {
+    if (!value.is_number() || !std::isfinite(value.as_double()) || value.as_double() <= 0.0)
+      reject(key, list, expected);
+    values.push_back(value.as_double());
+  }
+  return values;
 }
 
 bool ConfigReader::flag_or(std::string_view key, bool otherwise) {

@@ -15,7 +15,7 @@ namespace sticky::model {
 
 /// Reads the keys of a model's config and keeps account of which: what nobody read is judged at the
 /// end by refuse_unread(). Errors are FormatErrors that name file, key, what was found and what was
-/// expected. A key whose value is null counts as absent, as in transformers.
+/// expected. A key whose value is null counts as absent, but where it may switch something off.
 class ConfigReader {
  public:
   /// `config` must outlive this. `prefix` stands before every key ("llama." in GGUF).
@@ -27,8 +27,14 @@ class ConfigReader {
   [[nodiscard]] const Json* find(std::string_view key);
   [[nodiscard]] i64 count(std::string_view key);  ///< required, 1 … 2^31 - 1
   [[nodiscard]] i64 count_or(std::string_view key, i64 otherwise);
+  /// Absent: `otherwise`; null: none.
+  [[nodiscard]] std::optional<i64> count_unless_null(std::string_view key, i64 otherwise);
   [[nodiscard]] double number(std::string_view key);  ///< required, finite
   [[nodiscard]] double number_or(std::string_view key, double otherwise);
+  /// Absent: `otherwise`; null: none.
+  [[nodiscard]] std::optional<double> number_unless_null(std::string_view key, double otherwise);
+  /// Required: exactly n positive numbers.
+  [[nodiscard]] std::vector<double> positive_numbers(std::string_view key, i64 n);
   [[nodiscard]] bool flag_or(std::string_view key, bool otherwise);
   [[nodiscard]] std::string text_or(std::string_view key, std::string_view otherwise);
   /// One token id or a list of them; empty when absent.
@@ -48,6 +54,7 @@ class ConfigReader {
   [[nodiscard]] const std::string& where() const { return where_; }
 
  private:
+  [[nodiscard]] bool is_null(std::string_view key) const;
   [[nodiscard]] const Json& require(std::string_view key, std::string_view expected);
 
   const Json& config_;

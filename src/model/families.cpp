@@ -34,6 +34,7 @@ const Family& family_of(const checkpoint::Checkpoint& checkpoint) {
   std::string known;
   for (const Family* family : all_families()) {
     const auto name = checkpoint.is_gguf() ? family->gguf_architecture : family->hf_architecture;
+    if (name.empty()) continue;
     if (name == wanted) return *family;
     known += (known.empty() ? "" : ", ") + std::string(name);
   }

@@ -15,7 +15,7 @@ namespace sticky::model {
 struct Family {
   std::string_view name;
   std::string_view hf_architecture;    ///< in config.json's "architectures"
-  std::string_view gguf_architecture;  ///< "general.architecture"
+  std::string_view gguf_architecture;  ///< "general.architecture"; empty: not read from GGUF yet
   ModelSpec (*read_spec)(const checkpoint::Checkpoint& checkpoint) = nullptr;
   TensorTable (*tensor_table)(const ModelSpec& spec,
                               const checkpoint::Checkpoint& checkpoint) = nullptr;

@@ -25,11 +25,15 @@ void add_weights(MemoryPlan& plan,
                  const ModelSpec& spec,
                  DType weight_dtype) {
   for (const FoundTensor& t : tensors) {
-    const i64 elements = t.stored.rows() * t.stored.cols();
+    const i64 elements = t.rows() * t.cols();
     const bool is_vector = t.stored.shape.size() == 1;
     const i64 bytes = elements * (is_vector ? size_bytes(DType::f32)
                                             : element_bytes(t.stored.storage, weight_dtype));
     const bool is_embedding = t.place.role == Role::embedding;
+    if (t.place.role == Role::positions) {
+      plan.position_table_bytes += elements * size_bytes(DType::f32);
+      continue;
+    }
     if (is_embedding)
       plan.embedding_bytes +=
           elements * size_bytes(embedding_dtype(t.stored.storage, weight_dtype));
@@ -53,7 +57,8 @@ MemoryPlan plan_memory(const checkpoint::Checkpoint& checkpoint,
   const auto tensors =
       find_tensors(family_of(checkpoint).tensor_table(spec, checkpoint), checkpoint);
   add_weights(plan, tensors, spec, weight_dtype);
-  plan.position_table_bytes = plan.context * spec.rotary_dim * size_bytes(DType::f32);
+  plan.position_table_bytes +=
+      plan.context * spec.rotary_dim * size_bytes(DType::f32) * (spec.window_rope ? 2 : 1);
   plan.step_bytes = StepBuffers::n_bytes(spec, options.max_batch_tokens);
   const i64 per_page = kPageTokens * kv_bytes_per_token(spec, size_bytes(DType::f32));
   i64 n_pages = (options.kv_tokens + kPageTokens - 1) / kPageTokens;

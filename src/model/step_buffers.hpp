@@ -36,14 +36,19 @@ struct StepBuffers {
         normed(backend, max_tokens, spec.d_model, "normed activations"),
         qkv(backend, max_tokens, (spec.n_heads + 2 * spec.n_kv_heads) * spec.head_dim, "q, k, v"),
         attended(backend, max_tokens, spec.n_heads * spec.head_dim, "attention's output"),
-        gate_up(backend, max_tokens, 2 * spec.d_ff, "gate and up"),
+        branch(backend, spec.post_norms ? max_tokens : 0, spec.d_model, "a layer's branch"),
+        gate_up(backend, max_tokens, gate_up_cols(spec), "gate and up"),
         activated(backend, max_tokens, spec.d_ff, "the MLP's activations"),
         last(backend, kLogitRows, spec.d_model, "the head's input"),
         logits(backend, kLogitRows, spec.vocab, "logits") {}
 
+  [[nodiscard]] static i64 gate_up_cols(const ModelSpec& spec) {
+    return (spec.gated_mlp ? 2 : 1) * spec.d_ff;
+  }
   [[nodiscard]] static i64 n_bytes(const ModelSpec& spec, i64 max_tokens) {
-    const i64 per_token =
-        2 * spec.d_model + (2 * spec.n_heads + 2 * spec.n_kv_heads) * spec.head_dim + 3 * spec.d_ff;
+    const i64 per_token = (spec.post_norms ? 3 : 2) * spec.d_model +
+                          (2 * spec.n_heads + 2 * spec.n_kv_heads) * spec.head_dim +
+                          gate_up_cols(spec) + spec.d_ff;
     return (max_tokens * per_token + kLogitRows * (spec.d_model + spec.vocab)) *
            size_bytes(DType::f32);
   }
@@ -52,7 +57,8 @@ struct StepBuffers {
   StepMatrix normed;     ///< [n_tokens, d_model]
   StepMatrix qkv;        ///< [n_tokens, (n_heads + 2 n_kv_heads) * head_dim]
   StepMatrix attended;   ///< [n_tokens, n_heads * head_dim]
-  StepMatrix gate_up;    ///< [n_tokens, 2 d_ff]
+  StepMatrix branch;     ///< [n_tokens, d_model]: what is normed before it is added
+  StepMatrix gate_up;    ///< [n_tokens, 2 d_ff], or d_ff wide
   StepMatrix activated;  ///< [n_tokens, d_ff]
   StepMatrix last;       ///< [kLogitRows, d_model]
   StepMatrix logits;     ///< [kLogitRows, vocab]

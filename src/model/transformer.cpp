@@ -23,6 +23,18 @@ Table upload_table(backend::Backend& backend,
   return table;
 }
 
+float rounded(double value, DType dtype) {
+  const auto v = static_cast<float>(value);
+  return dtype == DType::bf16 ? to_float(to_bf16(v)) : v;
+}
+
+RopeTables upload_rope(backend::Backend& backend, const Rope& rope, i64 rotary_dim, i64 context) {
+  if (rotary_dim == 0) return {};
+  const PositionTables tables = make_position_tables(rope, rotary_dim, context);
+  return {.cos = upload_table(backend, tables.cos, context, rotary_dim / 2),
+          .sin = upload_table(backend, tables.sin, context, rotary_dim / 2)};
+}
+
 }  // namespace
 
 Transformer::Transformer(std::shared_ptr<backend::Backend> backend,
@@ -36,10 +48,11 @@ Transformer::Transformer(std::shared_ptr<backend::Backend> backend,
       context_(plan.context),
       n_pages_(plan.kv_tokens / kPageTokens),
       max_batch_tokens_(max_batch_tokens),
+      embedding_scale_(rounded(spec_.embedding_scale, backend_->weight_dtype())),
       step_(*backend_, spec_, max_batch_tokens) {
-  const PositionTables tables = make_position_tables(spec_, context_);
-  cos_ = upload_table(*backend_, tables.cos, context_, spec_.rotary_dim / 2);
-  sin_ = upload_table(*backend_, tables.sin, context_, spec_.rotary_dim / 2);
+  rope_ = upload_rope(*backend_, spec_.rope, spec_.rotary_dim, context_);
+  if (spec_.window_rope)
+    window_rope_ = upload_rope(*backend_, *spec_.window_rope, spec_.rotary_dim, context_);
   const i64 pool_bytes =
       n_pages_ * kPageTokens * spec_.n_kv_heads * spec_.head_dim * size_bytes(DType::f32);
   for (i64 layer = 0; layer < spec_.n_layers; ++layer) {
@@ -72,15 +85,60 @@ void Transformer::check(const StepBatch& batch, Rows<float> logits) const {
     STICKY_CHECK(row >= 0 && row < n_tokens);
 }
 
-void Transformer::norm(const Table& weight, ConstMatrix x, Matrix y) {
-  backend_->rmsnorm(
-      {.x = x, .weight = weight.view(), .eps = spec_.norm_eps, .weight_offset = 0.0F, .y = y});
+void Transformer::norm(const Norm& w, ConstMatrix x, Matrix y, NormUse use) {
+  if (spec_.norm == NormKind::layer) {
+    return backend_->layernorm({.x = x,
+                                .weight = w.weight.view(),
+                                .bias = w.bias.view(),
+                                .eps = spec_.norm_eps,
+                                .group = use.group,
+                                .accumulate = use.accumulate,
+                                .y = y});
+  }
+  backend_->rmsnorm({.x = x,
+                     .weight = w.weight.view(),
+                     .eps = spec_.norm_eps,
+                     .weight_offset = spec_.norm_offset,
+                     .group = use.group,
+                     .accumulate = use.accumulate,
+                     .y = y});
 }
 
-void Transformer::attention_part(i64 layer, const StepBatch& batch) {
+ConstMatrix Transformer::branch_input(const Norm& w, i64 n) {
+  if (!spec_.pre_norms) return step_.residual.rows(0, n);
+  norm(w, step_.residual.rows(0, n), step_.normed.rows(0, n));
+  return step_.normed.rows(0, n);
+}
+
+void Transformer::add_branch(const Linear& w, const Norm& post_norm, ConstMatrix x) {
+  const Matrix residual = step_.residual.rows(0, x.rows);
+  const Matrix y = spec_.post_norms ? step_.branch.rows(0, x.rows) : residual;
+  backend_->gemm({.x = x,
+                  .w = w.weight.get(),
+                  .bias = w.bias.view(),
+                  .accumulate = !spec_.post_norms,
+                  .y = y});
+  if (spec_.post_norms) norm(post_norm, y, residual, {.accumulate = true});
+}
+
+void Transformer::norm_heads(const LayerWeights& w, Matrix qkv) {
+  if (spec_.qk_norm == QkNorm::none) return;
+  const NormUse use{.group = spec_.qk_norm == QkNorm::whole ? 0 : spec_.head_dim};
+  Matrix q = qkv;
+  q.cols = spec_.n_heads * spec_.head_dim;
+  Matrix k = qkv;
+  k.data = static_cast<float*>(qkv.data) + q.cols;
+  k.cols = spec_.n_kv_heads * spec_.head_dim;
+  norm(w.q_norm, q, q, use);
+  norm(w.k_norm, k, k, use);
+}
+
+Matrix Transformer::attend(i64 layer, const StepBatch& batch) {
   const auto n = static_cast<i64>(batch.tokens.size());
   const LayerWeights& w = weights_.layers[static_cast<std::size_t>(layer)];
   const LayerCache& cache = cache_[static_cast<std::size_t>(layer)];
+  const i64 window = spec_.window(layer);
+  const RopeTables& rope = window > 0 && spec_.window_rope ? window_rope_ : rope_;
   const KvPages kv{.k = cache.k->data(),
                    .v = cache.v->data(),
                    .dtype = DType::f32,
@@ -90,16 +148,16 @@ void Transformer::attention_part(i64 layer, const StepBatch& batch) {
   const Matrix qkv = step_.qkv.rows(0, n);
   Matrix q = qkv;
   q.cols = spec_.n_heads * spec_.head_dim;
-  norm(w.attention_norm, step_.residual.rows(0, n), step_.normed.rows(0, n));
-  backend_->gemm({.x = step_.normed.rows(0, n),
+  backend_->gemm({.x = branch_input(w.attention_norm, n),
                   .w = w.qkv.weight.get(),
                   .bias = w.qkv.bias.view(),
                   .accumulate = false,
                   .y = qkv});
+  norm_heads(w, qkv);
   backend_->rope_and_store({.qkv = qkv,
                             .n_heads = spec_.n_heads,
-                            .cos = cos_.view(),
-                            .sin = sin_.view(),
+                            .cos = rope.cos.view(),
+                            .sin = rope.sin.view(),
                             .sequences = batch.sequences,
                             .kv = kv});
   backend_->attention({.q = q,
@@ -107,32 +165,41 @@ void Transformer::attention_part(i64 layer, const StepBatch& batch) {
                        .sequences = batch.sequences,
                        .kv = kv,
                        .scale = spec_.attention_scale,
-                       .window = 0,
-                       .softcap = 0.0F,
+                       .window = window,
+                       .softcap = spec_.attention_softcap,
                        .y = step_.attended.rows(0, n)});
-  backend_->gemm({.x = step_.attended.rows(0, n),
-                  .w = w.output.weight.get(),
-                  .bias = w.output.bias.view(),
-                  .accumulate = true,
-                  .y = step_.residual.rows(0, n)});
+  return step_.attended.rows(0, n);
 }
 
-void Transformer::mlp_part(i64 layer, i64 n) {
-  const LayerWeights& w = weights_.layers[static_cast<std::size_t>(layer)];
-  norm(w.mlp_norm, step_.residual.rows(0, n), step_.normed.rows(0, n));
-  backend_->gemm({.x = step_.normed.rows(0, n),
+void Transformer::run_mlp(const LayerWeights& w, ConstMatrix x) {
+  const Matrix up = step_.gate_up.rows(0, x.rows);
+  const Matrix activated = step_.activated.rows(0, x.rows);
+  backend_->gemm({.x = x,
                   .w = w.gate_up.weight.get(),
                   .bias = w.gate_up.bias.view(),
                   .accumulate = false,
-                  .y = step_.gate_up.rows(0, n)});
-  backend_->glu({.x = step_.gate_up.rows(0, n),
-                 .activation = spec_.activation,
-                 .y = step_.activated.rows(0, n)});
-  backend_->gemm({.x = step_.activated.rows(0, n),
-                  .w = w.down.weight.get(),
-                  .bias = w.down.bias.view(),
-                  .accumulate = true,
-                  .y = step_.residual.rows(0, n)});
+                  .y = up});
+  if (spec_.gated_mlp)
+    backend_->glu({.x = up, .activation = spec_.activation, .y = activated});
+  else
+    backend_->activate({.x = up, .activation = spec_.activation, .y = activated});
+  add_branch(w.down, w.post_mlp_norm, activated);
+}
+
+void Transformer::run_layer(i64 layer, const StepBatch& batch) {
+  const auto n = static_cast<i64>(batch.tokens.size());
+  const LayerWeights& w = weights_.layers[static_cast<std::size_t>(layer)];
+  const Matrix attended = attend(layer, batch);
+  if (spec_.mlp_place == MlpPlace::behind) {
+    add_branch(w.output, w.post_attention_norm, attended);
+    run_mlp(w, branch_input(w.mlp_norm, n));
+    return;
+  }
+  // The MLP reads the residual stream as it was before attention.
+  const ConstMatrix x = spec_.mlp_place == MlpPlace::beside_same_norm ? step_.normed.rows(0, n)
+                                                                      : branch_input(w.mlp_norm, n);
+  add_branch(w.output, w.post_attention_norm, attended);
+  run_mlp(w, x);
 }
 
 void Transformer::compute_logits(std::span<const i32> rows, Rows<float> logits) {
@@ -152,6 +219,8 @@ void Transformer::compute_logits(std::span<const i32> rows, Rows<float> logits) 
                   .bias = {},
                   .accumulate = false,
                   .y = step_.logits.rows(0, n)});
+  if (spec_.logit_softcap > 0.0F)
+    backend_->softcap({.x = step_.logits.rows(0, n), .cap = spec_.logit_softcap});
   for (i64 i = 0; i < n; ++i) {
     backend_->download(
         step_.logits.buffer(), i * spec_.vocab * size_bytes(DType::f32),
@@ -164,12 +233,12 @@ void Transformer::forward(const StepBatch& batch, Rows<float> logits) {
   const auto n = static_cast<i64>(batch.tokens.size());
   backend_->embed({.tokens = batch.tokens,
                    .table = weights_.embedding.view(),
-                   .scale = 1.0F,
+                   .scale = embedding_scale_,
+                   .positions = weights_.positions.view(),
+                   .sequences = batch.sequences,
                    .y = step_.residual.rows(0, n)});
-  for (i64 layer = 0; layer < spec_.n_layers; ++layer) {
-    attention_part(layer, batch);
-    mlp_part(layer, n);
-  }
+  for (i64 layer = 0; layer < spec_.n_layers; ++layer)
+    run_layer(layer, batch);
   const std::span<const i32> rows(batch.logit_rows);
   for (i64 first = 0; first < logits.rows; first += kLogitRows) {
     const i64 n_rows = std::min(kLogitRows, logits.rows - first);

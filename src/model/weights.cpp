@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 #include <span>
+#include <tuple>
 #include <utility>
 
 #include "sticky/base/check.hpp"
@@ -40,31 +41,46 @@ class WeightLoader {
         backend_(backend),
         progress_(progress) {
     for (const FoundTensor& t : tensors) {
-      by_role_.emplace(std::pair(t.place.layer, t.place.role), t);
-      total_bytes_ += t.stored.size_bytes;
+      places_[{t.place.layer, t.place.role, t.place.is_bias}].push_back(t);
+      total_bytes_ += t.n_bytes();
     }
   }
 
   [[nodiscard]] Table embedding() {
     RowSource rows = source({Role::embedding});
-    const auto storage = by_role_.at({kNoLayer, Role::embedding}).stored.storage;
+    const auto storage = places_.at({kNoLayer, Role::embedding, false})[0].stored.storage;
     return load_table(rows, embedding_dtype(storage, backend_.weight_dtype()));
+  }
+
+  [[nodiscard]] Table positions() {
+    if (!has(Role::positions)) return {};
+    RowSource rows = source({Role::positions});
+    return load_table(rows, DType::f32);
   }
 
   [[nodiscard]] LayerWeights layer(i64 layer) {
     layer_ = layer;
     LayerWeights w;
     w.attention_norm = norm(Role::attention_norm);
-    w.qkv = linear({Role::q, Role::k, Role::v}, {Role::q_bias, Role::k_bias, Role::v_bias});
-    w.output = linear({Role::o}, {Role::o_bias});
+    w.qkv = linear({Role::q, Role::k, Role::v});
+    w.q_norm = norm(Role::q_norm);
+    w.k_norm = norm(Role::k_norm);
+    w.output = linear({Role::o});
+    w.post_attention_norm = norm(Role::post_attention_norm);
     w.mlp_norm = norm(Role::mlp_norm);
-    w.gate_up = linear({Role::gate, Role::up}, {Role::gate_bias, Role::up_bias});
-    w.down = linear({Role::down}, {Role::down_bias});
+    w.gate_up = has(Role::gate) ? linear({Role::gate, Role::up}) : linear({Role::up});
+    w.down = linear({Role::down});
+    w.post_mlp_norm = norm(Role::post_mlp_norm);
     layer_ = kNoLayer;
     return w;
   }
 
-  [[nodiscard]] Table norm(Role role) { return vector({role}); }
+  [[nodiscard]] Norm norm(Role role) {
+    Norm made;
+    if (has(role)) made.weight = vector({role}, false);
+    if (has(role, true)) made.bias = vector({role}, true);
+    return made;
+  }
 
   [[nodiscard]] std::unique_ptr<Weight> head(bool tied) {
     RowSource rows = source({tied ? Role::embedding : Role::head});
@@ -76,28 +92,33 @@ class WeightLoader {
  private:
   static constexpr i64 kNoLayer = -1;
 
-  RowSource source(std::initializer_list<Role> roles) {
+  [[nodiscard]] bool has(Role role, bool is_bias = false) const {
+    return places_.contains({layer_, role, is_bias});
+  }
+
+  RowSource source(std::initializer_list<Role> roles, bool is_bias = false) {
     std::vector<FoundTensor> tensors;
-    for (const Role role : roles)
-      tensors.push_back(by_role_.at({layer_, role}));
+    for (const Role role : roles) {
+      const auto& places = places_.at({layer_, role, is_bias});
+      tensors.insert(tensors.end(), places.begin(), places.end());
+    }
     return {checkpoint_, std::move(tensors)};
   }
 
-  Linear linear(std::initializer_list<Role> weights, std::initializer_list<Role> biases) {
-    RowSource rows = source(weights);
+  Linear linear(std::initializer_list<Role> roles) {
+    RowSource rows = source(roles);
     Linear made{.weight = backend_.load_weight(rows.weight_rows()), .bias = {}};
     advance(rows);
-    if (by_role_.contains({layer_, *biases.begin()})) made.bias = vector(biases);
+    if (has(*roles.begin(), true)) made.bias = vector(roles, true);
     return made;
   }
 
   // Vectors one after the other, as one row.
-  Table vector(std::initializer_list<Role> roles) {
-    RowSource elements = source(roles);
+  Table vector(std::initializer_list<Role> roles, bool is_bias) {
+    RowSource elements = source(roles, is_bias);
     std::vector<float> values(static_cast<std::size_t>(elements.rows()));
     elements.fill(0, elements.rows(), values.data());
-    if (backend_.weight_dtype() == DType::bf16)
-      std::ranges::transform(values, values.begin(), [](float v) { return to_float(to_bf16(v)); });
+    round(values);
     Table table{
         .buffer = backend_.allocate(elements.rows() * size_bytes(DType::f32), "a norm or bias"),
         .dtype = DType::f32,
@@ -108,9 +129,15 @@ class WeightLoader {
     return table;
   }
 
+  // To what the backend's weights are rounded to.
+  void round(std::vector<float>& values) const {
+    if (backend_.weight_dtype() == DType::bf16)
+      std::ranges::transform(values, values.begin(), [](float v) { return to_float(to_bf16(v)); });
+  }
+
   Table load_table(RowSource& rows, DType dtype) {
     const i64 row_bytes = rows.cols() * size_bytes(dtype);
-    Table table{.buffer = backend_.allocate(rows.rows() * row_bytes, "the embedding"),
+    Table table{.buffer = backend_.allocate(rows.rows() * row_bytes, "an embedding"),
                 .dtype = dtype,
                 .rows = rows.rows(),
                 .cols = rows.cols()};
@@ -119,6 +146,7 @@ class WeightLoader {
       const i64 n = std::min(kRowsAtOnce, rows.rows() - first);
       values.resize(static_cast<std::size_t>(n * rows.cols()));
       rows.fill(first, n, values.data());
+      round(values);
       backend_.upload(*table.buffer, first * row_bytes, encode(values, dtype));
     }
     advance(rows);
@@ -133,7 +161,7 @@ class WeightLoader {
   const checkpoint::Checkpoint& checkpoint_;
   backend::Backend& backend_;
   const std::function<void(i64, i64)>& progress_;
-  std::map<std::pair<i64, Role>, FoundTensor> by_role_;
+  std::map<std::tuple<i64, Role, bool>, std::vector<FoundTensor>> places_;  // by layer, role, bias
   i64 layer_ = kNoLayer;
   i64 done_bytes_ = 0;
   i64 total_bytes_ = 0;
@@ -158,6 +186,7 @@ Weights load_weights(const checkpoint::Checkpoint& checkpoint,
   WeightLoader loader(checkpoint, tensors, backend, progress);
   Weights weights;
   weights.embedding = loader.embedding();
+  weights.positions = loader.positions();
   for (i64 layer = 0; layer < spec.n_layers; ++layer)
     weights.layers.push_back(loader.layer(layer));
   weights.final_norm = loader.norm(Role::final_norm);

@@ -28,20 +28,32 @@ struct Linear {
   Table bias;
 };
 
+/// Both [1, width]; the bias may be empty.
+struct Norm {
+  Table weight;
+  Table bias;
+};
+
+/// What the spec does not ask for is empty.
 struct LayerWeights {
-  Table attention_norm;  ///< [1, d_model]
-  Linear qkv;            ///< [(n_heads + 2 n_kv_heads) * head_dim, d_model]
-  Linear output;         ///< [d_model, n_heads * head_dim]
-  Table mlp_norm;
-  Linear gate_up;  ///< [2 d_ff, d_model]
+  Norm attention_norm;
+  Linear qkv;  ///< [(n_heads + 2 n_kv_heads) * head_dim, d_model]
+  Norm q_norm;
+  Norm k_norm;
+  Linear output;  ///< [d_model, n_heads * head_dim]
+  Norm post_attention_norm;
+  Norm mlp_norm;
+  Linear gate_up;  ///< [2 d_ff, d_model]; without a gate [d_ff, d_model]
   Linear down;     ///< [d_model, d_ff]
+  Norm post_mlp_norm;
 };
 
 /// All that a model learnt, in the memory of one backend.
 struct Weights {
   Table embedding;  ///< [vocab, d_model]
+  Table positions;  ///< [context, d_model] f32, or empty
   std::vector<LayerWeights> layers;
-  Table final_norm;
+  Norm final_norm;
   std::unique_ptr<Weight> head;  ///< [vocab, d_model]
 };
 

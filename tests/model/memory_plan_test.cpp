@@ -90,7 +90,7 @@ TEST(Describe, ARealFolderIsCountedAsItsMakerCountedIt) {
   const auto d = model::describe(*checkpoint, {.kv_tokens = 1024}, DType::f32, i64{1} << 30);
 
   EXPECT_EQ(d.form, "Hugging Face folder");
-  EXPECT_EQ(d.n_parameters, 1377600);  // golden/prompts.json: weights
+  EXPECT_EQ(d.n_parameters, 1377600);  // of the reference
   ASSERT_EQ(d.storage.size(), 1U);
   EXPECT_EQ(d.storage[0].storage, "bf16");
   EXPECT_EQ(d.storage[0].n_tensors, 29);

@@ -51,7 +51,7 @@ TEST(Spec, EveryFieldComesFromItsKey) {
   EXPECT_EQ(spec.context, 64);
   EXPECT_EQ(spec.norm_eps, 0.01F);
   EXPECT_EQ(spec.activation, Activation::gelu_tanh);
-  EXPECT_EQ(spec.rope_theta, 100.0);
+  EXPECT_EQ(spec.rope.theta, 100.0);
   EXPECT_FLOAT_EQ(spec.attention_scale, 0.35355339F);  // 8^-0.5
   EXPECT_FALSE(spec.tied_head);
   EXPECT_TRUE(spec.qkv_bias && spec.output_bias && spec.mlp_bias);
@@ -72,7 +72,7 @@ TEST(Spec, WhatAConfigMayLeaveOutIsWhatTransformersTakes) {
   EXPECT_EQ(spec.head_dim, 8);
   EXPECT_EQ(spec.context, 2048);
   EXPECT_EQ(spec.norm_eps, 1e-6F);
-  EXPECT_EQ(spec.rope_theta, 10000.0);
+  EXPECT_EQ(spec.rope.theta, 10000.0);
   EXPECT_FALSE(spec.tied_head);
   EXPECT_TRUE(spec.eos_ids.empty());
 }
@@ -85,8 +85,8 @@ TEST(Spec, Transformers5NestsTheRotaryKeys) {
 
   const model::ModelSpec spec = read_spec(checkpoint);
 
-  EXPECT_EQ(spec.rope_theta, 500.0);
-  EXPECT_THAT(spec.rope_divisors, ElementsAre(2.0, 2.0, 2.0, 2.0));
+  EXPECT_EQ(spec.rope.theta, 500.0);
+  EXPECT_THAT(spec.rope.divisors, ElementsAre(2.0, 2.0, 2.0, 2.0));
 }
 
 // theta 10,000 and 8 elements: wavelengths 6.28, 62.8, 628 and 6,283. With 1,000 original
@@ -102,7 +102,7 @@ TEST(Spec, Llama3ScalingSlowsLongWavelengthsOnly) {
                                                {"high_freq_factor", 4.0},
                                                {"original_max_position_embeddings", 1000}}));
 
-  const auto divisors = read_spec(checkpoint).rope_divisors;
+  const auto divisors = read_spec(checkpoint).rope.divisors;
 
   ASSERT_EQ(divisors.size(), 4U);
   EXPECT_EQ(divisors[0], 1.0);
@@ -112,9 +112,9 @@ TEST(Spec, Llama3ScalingSlowsLongWavelengthsOnly) {
 }
 
 TEST(Spec, AKeyThatChangesTheMathematicsIsRefusedByItsName) {
-  EXPECT_THAT(error_with("rope_scaling", Json::object({{"rope_type", "yarn"}, {"factor", 4}})),
-              HasSubstr("MODEL/config.json: rope_scaling: rope_type is \"yarn\", but must be "
-                        "default, linear or llama3"));
+  EXPECT_THAT(error_with("rope_scaling", Json::object({{"rope_type", "dynamic"}, {"factor", 4}})),
+              HasSubstr("MODEL/config.json: rope_scaling: rope_type is \"dynamic\", but must "
+                        "be default, linear, llama3, yarn or longrope"));
   EXPECT_THAT(
       error_with("rope_scaling",
                  Json::object({{"type", "linear"}, {"factor", 4}, {"attention_factor", 1.5}})),
@@ -158,8 +158,9 @@ TEST(Spec, AKeyOfTheWrongKindOrRangeIsNamedWithWhatItMayBe) {
   EXPECT_THAT(error_with("head_dim", 1 << 20),
               HasSubstr("head_dim is 1048576, but must be at most"));
   EXPECT_THAT(error_with("num_hidden_layers", 1000000), HasSubstr("n_layers is 1000000"));
-  EXPECT_THAT(error_with("architectures", Json::array({"MambaForCausalLM"})),
-              HasSubstr("architecture MambaForCausalLM is not known; known are: LlamaForCausalLM"));
+  EXPECT_THAT(
+      error_with("architectures", Json::array({"MambaForCausalLM"})),
+      HasSubstr("architecture MambaForCausalLM is not known; known are: LlamaForCausalLM"));
   EXPECT_THAT(error_with("architectures", Json()), HasSubstr("architectures is null"));
 }
 

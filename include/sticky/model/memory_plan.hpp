@@ -10,7 +10,7 @@ namespace sticky::model {
 struct MemoryPlan {
   i64 weight_bytes = 0;          ///< matrices of layers and head, norms, biases
   i64 embedding_bytes = 0;       ///< the table that tokens are looked up in
-  i64 position_table_bytes = 0;  ///< cosines and sines
+  i64 position_table_bytes = 0;  ///< cosines and sines, or learned positions
   i64 step_bytes = 0;            ///< activations of one step
   i64 kv_bytes = 0;              ///< keys and values
   i64 kv_tokens = 0;             ///< tokens that kv_bytes hold: whole pages
