@@ -29,5 +29,8 @@ struct Family {
 
 // One line a family.
 [[nodiscard]] const Family& llama();
+[[nodiscard]] const Family& mistral();
+[[nodiscard]] const Family& qwen2();
+[[nodiscard]] const Family& qwen3();
 
 }  // namespace sticky::model

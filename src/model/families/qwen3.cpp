@@ -1,0 +1,64 @@
+// Qwen3: a Llama whose heads of q and k are normed, all with the same weights.
+// Judge of every key: Qwen3Config and modeling_qwen3.py of transformers 4 and 5.
+#include <array>
+
+#include "families.hpp"
+#include "hf_config.hpp"
+#include "hf_rope.hpp"
+#include "qwen_windows.hpp"
+#include "tensor_names.hpp"
+
+namespace sticky::model {
+
+namespace {
+
+using checkpoint::Checkpoint;
+
+constexpr std::string_view kName = "qwen3";
+
+ModelSpec read_hf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path() + "/config.json");
+  ModelSpec spec =
+      read_hf_decoder(config, checkpoint, kName, {.default_head_dim = 128, .needs_kv_heads = true});
+  spec.qkv_bias = config.flag_or("attention_bias", false);
+  spec.output_bias = spec.qkv_bias;
+  spec.qk_norm = QkNorm::head;
+  read_hf_rope(config, spec);
+  spec.windows = read_qwen_windows(config, spec.n_layers);
+  refuse_other_mathematics(config);
+  return spec;
+}
+
+constexpr std::array<TensorName, 14> kTensors{{
+    {Role::embedding, "embed_tokens", "token_embd"},
+    {Role::attention_norm, "input_layernorm", "attn_norm"},
+    {Role::q, "self_attn.q_proj", "attn_q"},
+    {Role::k, "self_attn.k_proj", "attn_k"},
+    {Role::v, "self_attn.v_proj", "attn_v"},
+    {Role::q_norm, "self_attn.q_norm", "attn_q_norm"},
+    {Role::k_norm, "self_attn.k_norm", "attn_k_norm"},
+    {Role::o, "self_attn.o_proj", "attn_output"},
+    {Role::mlp_norm, "post_attention_layernorm", "ffn_norm"},
+    {Role::gate, "mlp.gate_proj", "ffn_gate"},
+    {Role::up, "mlp.up_proj", "ffn_up"},
+    {Role::down, "mlp.down_proj", "ffn_down"},
+    {Role::final_norm, "norm", "output_norm"},
+    {Role::head, "lm_head", "output"},
+}};
+
+TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
+  return make_tensor_table(spec, checkpoint, {.names = kTensors});
+}
+
+}  // namespace
+
+const Family& qwen3() {
+  static constexpr Family kQwen3{.name = kName,
+                                 .hf_architecture = "Qwen3ForCausalLM",
+                                 .gguf_architecture = "",
+                                 .read_spec = read_hf,
+                                 .tensor_table = make_table};
+  return kQwen3;
+}
+
+}  // namespace sticky::model
