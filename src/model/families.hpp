@@ -28,6 +28,8 @@ struct Family {
 [[nodiscard]] const Family& family_of(const checkpoint::Checkpoint& checkpoint);
 
 // One line a family.
+[[nodiscard]] const Family& gemma2();
+[[nodiscard]] const Family& gemma3();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();
 [[nodiscard]] const Family& qwen2();

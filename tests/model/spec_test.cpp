@@ -160,7 +160,7 @@ TEST(Spec, AKeyOfTheWrongKindOrRangeIsNamedWithWhatItMayBe) {
   EXPECT_THAT(error_with("num_hidden_layers", 1000000), HasSubstr("n_layers is 1000000"));
   EXPECT_THAT(
       error_with("architectures", Json::array({"MambaForCausalLM"})),
-      HasSubstr("architecture MambaForCausalLM is not known; known are: LlamaForCausalLM"));
+      HasSubstr("architecture MambaForCausalLM is not known; known are: Gemma2ForCausalLM"));
   EXPECT_THAT(error_with("architectures", Json()), HasSubstr("architectures is null"));
 }
 
