@@ -25,7 +25,7 @@ std::string named_architecture(const checkpoint::Checkpoint& checkpoint) {
 }  // namespace
 
 std::span<const Family* const> all_families() {
-  static const std::array<const Family*, 6> kAll{&gemma2(), &gemma3(), &llama(), &mistral(), &qwen2(), &qwen3()};
+  static const std::array<const Family*, 9> kAll{&gemma2(), &gemma3(), &llama(), &mistral(), &olmo2(), &phi3(), &qwen2(), &qwen3(), &stablelm()};
   return kAll;
 }
 

@@ -32,7 +32,10 @@ struct Family {
 [[nodiscard]] const Family& gemma3();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();
+[[nodiscard]] const Family& olmo2();
+[[nodiscard]] const Family& phi3();
 [[nodiscard]] const Family& qwen2();
 [[nodiscard]] const Family& qwen3();
+[[nodiscard]] const Family& stablelm();
 
 }  // namespace sticky::model

@@ -1,0 +1,64 @@
+// OLMo 2: norms behind attention and MLP and none before them; all heads of q normed together, and
+// those of k.
+// Judge of every key: Olmo2Config and modeling_olmo2.py of transformers 4 and 5.
+#include <array>
+
+#include "families.hpp"
+#include "hf_config.hpp"
+#include "hf_rope.hpp"
+#include "tensor_names.hpp"
+
+namespace sticky::model {
+
+namespace {
+
+using checkpoint::Checkpoint;
+
+constexpr std::string_view kName = "olmo2";
+
+ModelSpec read_hf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path() + "/config.json");
+  ModelSpec spec = read_hf_decoder(config, checkpoint, kName);
+  spec.pre_norms = false;
+  spec.post_norms = true;
+  spec.qk_norm = QkNorm::whole;
+  spec.qkv_bias = config.flag_or("attention_bias", false);
+  spec.output_bias = spec.qkv_bias;
+  read_hf_rope(config, spec);
+  refuse_other_mathematics(config);
+  return spec;
+}
+
+constexpr std::array<TensorName, 14> kTensors{{
+    {Role::embedding, "embed_tokens", "token_embd"},
+    {Role::q, "self_attn.q_proj", "attn_q"},
+    {Role::k, "self_attn.k_proj", "attn_k"},
+    {Role::v, "self_attn.v_proj", "attn_v"},
+    {Role::q_norm, "self_attn.q_norm", "attn_q_norm"},
+    {Role::k_norm, "self_attn.k_norm", "attn_k_norm"},
+    {Role::o, "self_attn.o_proj", "attn_output"},
+    {Role::post_attention_norm, "post_attention_layernorm", "post_attention_norm"},
+    {Role::gate, "mlp.gate_proj", "ffn_gate"},
+    {Role::up, "mlp.up_proj", "ffn_up"},
+    {Role::down, "mlp.down_proj", "ffn_down"},
+    {Role::post_mlp_norm, "post_feedforward_layernorm", "post_ffw_norm"},
+    {Role::final_norm, "norm", "output_norm"},
+    {Role::head, "lm_head", "output"},
+}};
+
+TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
+  return make_tensor_table(spec, checkpoint, {.names = kTensors});
+}
+
+}  // namespace
+
+const Family& olmo2() {
+  static constexpr Family kOlmo2{.name = kName,
+                                 .hf_architecture = "Olmo2ForCausalLM",
+                                 .gguf_architecture = "",
+                                 .read_spec = read_hf,
+                                 .tensor_table = make_table};
+  return kOlmo2;
+}
+
+}  // namespace sticky::model
