@@ -25,7 +25,9 @@ std::string named_architecture(const checkpoint::Checkpoint& checkpoint) {
 }  // namespace
 
 std::span<const Family* const> all_families() {
-  static const std::array<const Family*, 9> kAll{&gemma2(), &gemma3(), &llama(), &mistral(), &olmo2(), &phi3(), &qwen2(), &qwen3(), &stablelm()};
+  static const std::array<const Family*, 11> kAll{&gemma2(), &gemma3(),  &gpt2(),    &gpt_neox(),
+                                                  &llama(),  &mistral(), &olmo2(),   &phi3(),
+                                                  &qwen2(),  &qwen3(),   &stablelm()};
   return kAll;
 }
 

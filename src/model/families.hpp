@@ -30,6 +30,8 @@ struct Family {
 // One line a family.
 [[nodiscard]] const Family& gemma2();
 [[nodiscard]] const Family& gemma3();
+[[nodiscard]] const Family& gpt2();
+[[nodiscard]] const Family& gpt_neox();
 [[nodiscard]] const Family& llama();
 [[nodiscard]] const Family& mistral();
 [[nodiscard]] const Family& olmo2();

@@ -251,7 +251,10 @@ TEST_P(EachFamilyAnswers, AStopStringEndsATextBeforeIt) {
                                    tiny_.cases.find("stop_strings")->as_array().size()));
 }
 
-constexpr const char* kModels[] = {"tiny-gemma2", "tiny-gemma3", "tiny-llama-smollm2", "tiny-llama31-sharded", "tiny-mistral", "tiny-olmo2", "tiny-phi3", "tiny-qwen2", "tiny-qwen2-r1distill", "tiny-qwen3", "tiny-stablelm2"};
+constexpr const char* kModels[] = {
+    "tiny-gemma2",          "tiny-gemma3",  "tiny-gpt-neox", "tiny-gpt2", "tiny-llama-smollm2",
+    "tiny-llama31-sharded", "tiny-mistral", "tiny-olmo2",    "tiny-phi3", "tiny-qwen2",
+    "tiny-qwen2-r1distill", "tiny-qwen3",   "tiny-stablelm2"};
 std::string name_of(const testing::TestParamInfo<const char*>& model) {
   std::string name = model.param;
   std::ranges::replace(name, '-', '_');
