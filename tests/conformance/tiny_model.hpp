@@ -39,10 +39,12 @@ class TinyModel {
 
   [[nodiscard]] std::unique_ptr<model::LanguageModel> load(const std::string& dtype = "f32",
                                                            const std::string& cpu = "auto") const {
+    return load(backend::make_backend({.kind = "cpu", .dtype = dtype, .cpu = cpu}));
+  }
+  [[nodiscard]] std::unique_ptr<model::LanguageModel> load(
+      std::shared_ptr<backend::Backend> backend) const {
     const auto checkpoint = checkpoint::open_checkpoint(folder_.path());
-    return model::load_model(*checkpoint,
-                             backend::make_backend({.kind = "cpu", .dtype = dtype, .cpu = cpu}),
-                             {.kv_tokens = 2048});
+    return model::load_model(*checkpoint, std::move(backend), {.kv_tokens = 2048});
   }
   [[nodiscard]] const std::string& folder() const { return folder_.path(); }
   [[nodiscard]] std::vector<i32> prompt(const std::string& name) const {
