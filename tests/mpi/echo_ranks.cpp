@@ -114,6 +114,9 @@ Job job_of(int argc, char** argv) {
 
 // Checks each answer as it comes and keeps a byte of it; knows the longest time between two.
 class CheckedResults final : public io::ResultsLog {
+  // Shorter than any spawn.
+  static constexpr std::chrono::milliseconds kPause{40};
+
  public:
   explicit CheckedResults(const Job& job)
       : expected_(job.n_requests, job.n_bytes),
@@ -121,8 +124,10 @@ class CheckedResults final : public io::ResultsLog {
 
   void append(bool is_error, std::string record) override {
     const auto now = std::chrono::steady_clock::now();
-    if (written_.n_results + written_.n_errors > 0)
+    if (written_.n_results + written_.n_errors > 0) {
       longest_gap_ = std::max(longest_gap_, now - last_);
+      if (now - last_ > kPause) paused_ += now - last_;
+    }
     last_ = now;
     ++(is_error ? written_.n_errors : written_.n_results);
     if (is_error) return;
@@ -140,17 +145,21 @@ class CheckedResults final : public io::ResultsLog {
     return static_cast<i64>(n_times_.size()) - std::ranges::count(n_times_, 0);
   }
   [[nodiscard]] i64 n_twice() const { return n_twice_; }
-  [[nodiscard]] double longest_gap_ms() const {
-    return std::chrono::duration<double, std::milli>(longest_gap_).count();
-  }
+  [[nodiscard]] double paused_ms() const { return milliseconds(paused_); }
+  [[nodiscard]] double longest_gap_ms() const { return milliseconds(longest_gap_); }
 
  private:
+  static double milliseconds(std::chrono::steady_clock::duration time) {
+    return std::chrono::duration<double, std::milli>(time).count();
+  }
+
   test::CountedInput expected_;
   std::vector<unsigned char> n_times_;  // by id: how often its right answer came
   Written written_;
   i64 n_twice_ = 0;
   std::chrono::steady_clock::time_point last_;
   std::chrono::steady_clock::duration longest_gap_{};
+  std::chrono::steady_clock::duration paused_{};  // the sum of all that were long
 };
 
 // Says how far the run is, when that has changed.
@@ -183,7 +192,8 @@ void print_outcome(const coordinator::RunOutcome& outcome, const CheckedResults&
     fmt::print("cause {} {:.1f}\n", loss.cause, loss.at_seconds);
   for (const coordinator::WorkerStatus& worker : outcome.last.workers)
     fmt::print("answered {} {}\n", worker.worker.value, worker.n_results);
-  fmt::print("workers {}\ngap_ms {:.0f}\n", outcome.last.workers.size(), results.longest_gap_ms());
+  fmt::print("workers {}\ngap_ms {:.0f}\npaused_ms {:.0f}\n", outcome.last.workers.size(),
+             results.longest_gap_ms(), results.paused_ms());
 }
 
 std::unique_ptr<protocol::Processes> make_processes(const Job& job) {

@@ -47,7 +47,7 @@ class Elastic(EchoTest):
         run = self.start(4, requests=300, bytes=2_000_000, step_ms=20, slots=8, per_step=1,
                          freezes_when="after_receive")
         self.finish(run, 300, losses=["frozen"])
-        self.assertLess(run.number("gap_ms"), 1500)
+        self.assertLess(run.number("gap_ms"), 1500)  # far below the time that it takes to give it up
 
     def test_a_newcomer_waits_for_the_end_of_whoever_had_its_place(self):
         run = self.start(3, requests=2500, bytes=100, step_ms=10, slots=4, per_step=2, lingers_ms=3500)
@@ -101,7 +101,8 @@ class Elastic(EchoTest):
         run.wait_for(lambda: run.number("ready") == 16)
         self.finish(run, 6000)
         self.assertEqual(run.number("workers"), 16)
-        self.assertLess(run.number("gap_ms"), 100)
+        # All 15 spawns, of 60 ms and more each, if dispatch waited for them. A loaded machine makes some pauses by itself.
+        self.assertLess(run.number("paused_ms"), 600)
 
     def test_a_coordinator_that_is_launched_alone_starts_its_first_worker(self):
         run = self.start(1, requests=200, bytes=100, step_ms=5, slots=4)
@@ -119,7 +120,7 @@ class Elastic(EchoTest):
     def test_workers_that_come_and_go_again_and_again(self):
         run = self.start(2, requests=10**7, bytes=100, step_ms=20, slots=4)
         run.wait_for(lambda: run.number("ready") == 1)
-        n_cycles = int(os.environ.get("STICKY_CYCLES", 5))
+        n_cycles = int(os.environ.get("STICKY_CYCLES", 3))
         for cycle in range(n_cycles):
             run.set_workers(4)
             run.wait_for(lambda: run.number("ready") == 4)
