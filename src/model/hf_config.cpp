@@ -54,6 +54,8 @@ ModelSpec read_hf_decoder(ConfigReader& config,
   ModelSpec spec;
   spec.family = family;
   spec.n_layers = config.count(keys.layers);
+  if (spec.n_layers > kMaxLayers)
+    config.reject(keys.layers, Json(spec.n_layers), fmt::format("must be at most {}", kMaxLayers));
   spec.d_model = config.count(keys.d_model);
   spec.d_ff =
       keys.may_lack_d_ff ? config.count_or(keys.d_ff, 4 * spec.d_model) : config.count(keys.d_ff);

@@ -44,12 +44,12 @@ void require_rope(const Rope& rope, i64 rotary_dim) {
 }  // namespace
 
 void ModelSpec::validate() const {
-  // A table of all layers' tensors is made before one of them is looked for.
-  require_count("n_layers", n_layers, 10'000);
+  require_count("n_layers", n_layers, kMaxLayers);
   require_count("d_model", d_model);
   require_count("d_ff", d_ff);
   require_count("n_heads", n_heads);
   require_count("n_kv_heads", n_kv_heads);
+  require_count("n_layers * n_heads", n_layers * n_heads, kMaxLayersTimesHeads);
   require_count("head_dim", head_dim);
   require_count("vocab", vocab);
   require_count("context", context);

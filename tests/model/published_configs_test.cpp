@@ -1,11 +1,12 @@
 // Configs as they are published, without their weights: each is understood, and the tensors that it
 // asks for hold as many numbers as the model is known to have.
-#include <map>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
 
-#include "sticky/model/spec.hpp"
+#include "sticky/base/error.hpp"
+#include "sticky/model/describe.hpp"
 #include "tests/model/memory_checkpoint.hpp"
 #include "tests/support/files.hpp"
 
@@ -104,6 +105,53 @@ TEST(PublishedConfigs, NullAndAbsentAreNotTheSameWhereTransformersHasADefault) {
   config = *kPublished.find("mistralai/Mistral-7B-v0.1")->find("config");
   config.erase("sliding_window");
   EXPECT_EQ(read_spec(with_config(config)).window(0), 4096);
+}
+
+// A config is hostile input too: whatever it says, it ends in an error of ours or in a table that
+// can be thought of.
+TEST(PublishedConfigs, WithRandomValuesNeverDoMoreThanFail) {
+  std::mt19937 random(5);
+  const std::vector<Json> values{Json(),
+                                 Json(true),
+                                 Json(-1),
+                                 Json(0),
+                                 Json(1),
+                                 Json(1e99),
+                                 Json("gelu"),
+                                 Json::array(),
+                                 Json::array({"sliding_attention"}),
+                                 Json::object(),
+                                 Json::object({{"type", "yarn"}, {"factor", 1e300}}),
+                                 Json::object({{"type", "longrope"}, {"long_factor", 1}}),
+                                 Json::object({{"full_attention", 3}}),
+                                 Json(i64{2147483647}),
+                                 Json(i64{1} << 62)};
+  int n_refused = 0;
+  for (const auto& [name, model] : kPublished.as_object()) {
+    const Json::Object keys = model.find("config")->as_object();
+    for (int i = 0; i < 200; ++i) {
+      auto checkpoint = with_config(*model.find("config"));
+      for (int change = 0; change < 3; ++change)
+        checkpoint.set(keys[random() % keys.size()].name, values[random() % values.size()]);
+      checkpoint.set("architectures", *model.find("config")->find("architectures"));
+      if (random() % 2 == 0) checkpoint.set("rope_scaling", values[random() % values.size()]);
+      const auto description = model::describe(checkpoint, {}, DType::f32, i64{1} << 30);
+      n_refused += description.spec ? 0 : 1;
+      EXPECT_FALSE(description.can_run);  // there are no tensors
+    }
+  }
+  EXPECT_GT(n_refused, 1300);
+}
+
+TEST(PublishedConfigs, NoConfigMakesAnEndlessTableOfTensors) {
+  Json config = *kPublished.find("stabilityai/stablelm-2-1_6b")->find("config");
+  config.set("qk_layernorm", true);
+  for (const char* key : {"num_attention_heads", "num_key_value_heads", "hidden_size"})
+    config.set(key, i64{1} << 20);
+  EXPECT_THROW((void)read_spec(with_config(config)), FormatError);
+  config = *kPublished.find("mistralai/Mistral-7B-v0.1")->find("config");
+  config.set("num_hidden_layers", i64{2147483647});
+  EXPECT_THROW((void)read_spec(with_config(config)), FormatError);
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ TEST(Spec, AKeyOfTheWrongKindOrRangeIsNamedWithWhatItMayBe) {
   EXPECT_THAT(error_with("head_dim", 7), HasSubstr("rotary_dim is 7, but must be even"));
   EXPECT_THAT(error_with("head_dim", 1 << 20),
               HasSubstr("head_dim is 1048576, but must be at most"));
-  EXPECT_THAT(error_with("num_hidden_layers", 1000000), HasSubstr("n_layers is 1000000"));
+  EXPECT_THAT(error_with("num_hidden_layers", 1000000),
+              HasSubstr("num_hidden_layers is 1000000, but must be at most"));
   EXPECT_THAT(
       error_with("architectures", Json::array({"MambaForCausalLM"})),
       HasSubstr("architecture MambaForCausalLM is not known; known are: Gemma2ForCausalLM"));

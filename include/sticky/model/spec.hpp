@@ -41,6 +41,11 @@ struct Rope {
   i64 long_above = 0;
 };
 
+/// A table of all layers' tensors, some of them one for each head, is made before one of them is
+/// looked for: what a config says must not make it endless.
+inline constexpr i64 kMaxLayers = 10'000;
+inline constexpr i64 kMaxLayersTimesHeads = 1 << 18;
+
 /// All that distinguishes one decoder-only transformer from another, as plain values. A model
 /// family is a function that fills it from a checkpoint's config (src/model/families/); nothing
 /// else may ask which family a model is of.
