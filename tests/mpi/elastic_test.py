@@ -11,6 +11,28 @@ import time
 from echo_run import MPIRUN, EchoTest, is_alive, main, resident_kib
 
 
+class Half:
+    """Of a run: the most memory of its coordinator, and what a ready worker answers in a second."""
+
+    def __init__(self):
+        self.most_kib = self.answers = self.worker_seconds = 0
+        self.last = None
+
+    def see(self, run):
+        self.most_kib = max(self.most_kib, resident_kib(run.pids()[0]))
+        now, progress = time.monotonic(), run.number("progress")
+        if self.last is not None:
+            self.answers += progress - self.last[1]
+            self.worker_seconds += (now - self.last[0]) * run.number("ready")
+        self.last = now, progress
+
+    def rate(self):
+        return self.answers / self.worker_seconds
+
+    def __str__(self):
+        return f"{self.most_kib} KiB at most, {self.rate():.0f}/s a worker"
+
+
 class Elastic(EchoTest):
     def tasks_of_a_tenth(self, signal_number, cause, limit):
         run = self.start(3, requests=200, bytes=100, step_ms=100, slots=2, per_step=1)
@@ -83,6 +105,23 @@ class Elastic(EchoTest):
         print(f"KiB of all ranks at most: {peaks[0]}, then {peaks[1]}; {run.number('rate'):.0f}/s", file=sys.stderr)
         return peaks
 
+    def test_memory_and_rate_stay_while_workers_come_and_go(self):
+        n = int(os.environ.get("STICKY_COMINGS", 6_000))
+        run = self.start(3, requests=n, bytes=100, queued_bytes=100_000, step_ms=10, slots=16, per_step=4)
+        run.wait_for(lambda: run.number("progress") > 0)
+        halves, target, changed_at = [Half(), Half()], 2, time.monotonic()
+        while run.process.poll() is None and (progress := run.number("progress")) < 0.95 * n:
+            halves[progress > n / 2].see(run)
+            if time.monotonic() - changed_at > 3:
+                changed_at, target = time.monotonic(), 5 - target
+                run.set_workers(target)
+            time.sleep(0.1)
+        self.finish(run, n)
+        print(f"{run.number('workers'):.0f} workers; {halves[0]}, then {halves[1]}", file=sys.stderr)
+        if n >= 50_000:  # a short run is too little to judge by
+            self.assertLess(halves[1].most_kib, 1.01 * halves[0].most_kib)
+            self.assertLess(abs(halves[1].rate() / halves[0].rate() - 1), 0.05)
+
     def test_a_poisonous_request_is_quarantined_after_three_deaths(self):
         run = self.start(3, requests=300, bytes=100, step_ms=5, slots=4, dies_at=120, spawn_s=2)
         self.finish(run, 300, losses=["died"] * 3, errors=1)
@@ -101,6 +140,7 @@ class Elastic(EchoTest):
         run.wait_for(lambda: run.number("ready") == 16)
         self.finish(run, 6000)
         self.assertEqual(run.number("workers"), 16)
+        print(f"longest pause {run.number('gap_ms'):.0f} ms", file=sys.stderr)
         # All 15 spawns, of 60 ms and more each, if dispatch waited for them. A loaded machine makes some pauses by itself.
         self.assertLess(run.number("paused_ms"), 600)
 
@@ -130,9 +170,29 @@ class Elastic(EchoTest):
         self.assertEqual(len(run.pids()), 2 + 3 * n_cycles)
         self.assertEqual(run.said("two_holders"), [], run.text())
         self.assertLessEqual({place for (place,) in run.said("place")}, {"0", "1", "2", "3"})
+        self.cut_short(run)
+
+    def cut_short(self, run):
         os.kill(run.pids()[0], signal.SIGKILL)
         os.kill(run.process.pid, signal.SIGTERM)
         run.process.wait(timeout=30)
+
+    def test_spawns_do_not_hang_when_others_die_meanwhile(self):
+        run = self.start(2, requests=10**7, bytes=100, step_ms=20, slots=4)
+        run.wait_for(lambda: run.number("ready") == 1)
+        draw = random.Random(1)
+        for _ in range(6):
+            run.set_workers(3)
+            run.wait_for(lambda: run.number("ready") == 3)
+            n_orders = run.text().count("accepted")
+            run.set_workers(4)
+            run.wait_for(lambda: run.text().count("accepted") > n_orders)
+            time.sleep(draw.uniform(0, 0.04))  # somewhere within the spawn
+            os.kill(draw.choice([pid for rank, pid in run.pids().items() if rank > 0 and is_alive(pid)]), signal.SIGKILL)
+            run.wait_for(lambda: run.number("ready") == 4)
+        self.assertEqual(run.text().count("is lost (died)"), 6, run.text())
+        self.assertNotIn("has not returned", run.text())
+        self.cut_short(run)
 
     def spawn_in_vain(self, program):
         """After a failed spawn mpirun of Open MPI 4.1 never ends by itself."""
