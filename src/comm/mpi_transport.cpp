@@ -23,8 +23,10 @@ using protocol::PeerLost;
 using namespace std::chrono_literals;
 
 constexpr int kTag = 7;
-// A peer gets this many fragments ahead of what MPI has completed: enough to keep a link busy.
-constexpr std::size_t kSendAhead = 8;
+// Memory that a message gets before it is there: one that only claims to be long gets no more.
+constexpr i64 kReserved = protocol::kBatchBytes + (64 << 10);
+// Bytes that a peer gets ahead of what MPI has completed: enough to keep a link busy.
+constexpr i64 kSendAhead = 256 << 10;
 // Idle sleep: spinning cost the workers three quarters of their throughput on two cores.
 constexpr Duration kShortSleep = 20us;
 constexpr Duration kLongSleep = 500us;
@@ -38,7 +40,7 @@ std::size_t n_receives_for(i64 n_peers) {
 
 MpiTransport::Outgoing::Outgoing(std::string message) : bytes_(std::move(message)) {
   const i64 n = static_cast<i64>(bytes_.size());
-  n_in_head_ = std::min(bytes_.size(), kFragment - sizeof n);
+  n_in_head_ = std::min(bytes_.size(), kFirstFragment - sizeof n);
   head_.resize(sizeof n + n_in_head_);
   std::memcpy(head_.data(), &n, sizeof n);
   std::memcpy(head_.data() + sizeof n, bytes_.data(), n_in_head_);
@@ -145,60 +147,83 @@ i64 MpiTransport::n_arrived(PeerId peer) {
   return link != nullptr ? link->n_arrived : 0;
 }
 
-// One look at everything. The oldest receives of all links are tested in one call, for a call costs
-// about a microsecond whatever it tests.
+// Looks until a message has come or there is none. MPI fetches what has arrived only in a look that
+// finds nothing done, so the first such look is not the last one.
 void MpiTransport::progress() {
-  tested_.clear();
-  tested_links_.clear();
-  for (const auto& [peer, link] : links_) {
-    if (!link->is_open) continue;
-    tested_.push_back(link->receives[link->next_receive].request);
-    tested_links_.push_back(link.get());
-  }
-  if (tested_.empty()) return;
-  indices_.resize(tested_.size());
-  statuses_.resize(tested_.size());
+  constexpr int kMaxLooks = 64;
+  const std::size_t n_before = inbox_.size();
+  int n_in_vain = 0;
+  for (int k = 0; k < kMaxLooks && n_in_vain < 2 && inbox_.size() == n_before; ++k)
+    n_in_vain += test_all() == 0 ? 1 : 0;
+}
+
+// All in one call, for a call that finds nothing costs a microsecond and more. Gives how many
+// requests were done.
+int MpiTransport::test_all() {
+  list_requests();
+  if (tested_.empty()) return 0;
   int n_done = 0;
   const int error = MPI_Testsome(static_cast<int>(tested_.size()), tested_.data(), &n_done,
                                  indices_.data(), statuses_.data());
-  const bool is_in_status = error == MPI_ERR_IN_STATUS;
-  for (int k = 0; k < std::max(n_done, 0); ++k) {
+  n_done = std::max(n_done, 0);
+  for (int k = 0; k < n_done; ++k) {
     const auto done = static_cast<std::size_t>(k);
-    Link& link = *tested_links_[static_cast<std::size_t>(indices_[done])];
-    const int code = is_in_status ? statuses_[done].MPI_ERROR : MPI_SUCCESS;
-    receive_head(link, code, statuses_[done]);
-    receive_more(link);
+    const Tested& one = tested_of_[static_cast<std::size_t>(indices_[done])];
+    const int code = error == MPI_ERR_IN_STATUS ? statuses_[done].MPI_ERROR : MPI_SUCCESS;
+    *one.request = MPI_REQUEST_NULL;
+    if (one.receive != nullptr) {
+      one.receive->is_done = true;
+      one.receive->error = code;
+      one.receive->status = statuses_[done];
+    } else if (code != MPI_SUCCESS && one.link->is_open) {
+      lose(*one.link, text_of(code));
+    }
   }
-  for (Link* link : tested_links_) {
-    finish_sends(*link);
+  if (n_done == 0) return 0;
+  for (const auto& [peer, link] : links_) {
+    if (!link->is_open) continue;
+    take_received(*link);
+    forget_sent(*link);
     start_sends(*link);
   }
+  return n_done;
 }
 
-// The oldest posted receive of a link has completed.
-void MpiTransport::receive_head(Link& link, int error, const MPI_Status& status) {
-  Receive& receive = link.receives[link.next_receive];
-  receive.request = MPI_REQUEST_NULL;
-  if (error != MPI_SUCCESS) {
-    lose(link, text_of(error));
-    return;
+void MpiTransport::list_requests() {
+  tested_.clear();
+  tested_of_.clear();
+  for (const auto& [peer, link] : links_) {
+    if (!link->is_open) continue;
+    for (Receive& receive : link->receives)
+      list(*link, receive.request, &receive);
+    for (InFlight& sent : link->in_flight)
+      list(*link, sent.request, nullptr);
   }
-  int n = 0;
-  MPI_Get_count(&status, MPI_BYTE, &n);
-  ++link.n_arrived;
-  accept(link, {receive.buffer.get(), static_cast<std::size_t>(std::max(n, 0))});
-  if (!link.is_open) return;
-  post(link, receive);
-  link.next_receive = (link.next_receive + 1) % link.receives.size();
+  indices_.resize(tested_.size());
+  statuses_.resize(tested_.size());
 }
 
-void MpiTransport::receive_more(Link& link) {
-  while (link.is_open) {
-    int is_done = 0;
-    MPI_Status status{};
-    const int error = MPI_Test(&link.receives[link.next_receive].request, &is_done, &status);
-    if (error == MPI_SUCCESS && is_done == 0) return;
-    receive_head(link, error, status);
+void MpiTransport::list(Link& link, MPI_Request& request, Receive* receive) {
+  tested_.push_back(request);
+  tested_of_.push_back({&link, &request, receive});
+}
+
+// In the order of posting, which is the order of sending.
+void MpiTransport::take_received(Link& link) {
+  while (link.is_open && link.receives[link.next_receive].is_done) {
+    Receive& receive = link.receives[link.next_receive];
+    receive.is_done = false;
+    if (receive.error != MPI_SUCCESS) {
+      lose(link, text_of(receive.error));
+      return;
+    }
+    int n = 0;
+    MPI_Get_count(&receive.status, MPI_BYTE, &n);
+    ++link.n_arrived;
+    accept(link, {receive.buffer.get(), static_cast<std::size_t>(std::max(n, 0))});
+    if (!link.is_open) return;
+    post(link, receive);
+    link.next_receive = (link.next_receive + 1) % link.receives.size();
   }
 }
 
@@ -218,6 +243,8 @@ void MpiTransport::accept(Link& link, std::string_view fragment) {
       return;
     }
   }
+  if (link.incoming.empty())
+    link.incoming.reserve(static_cast<std::size_t>(std::min(link.n_expected, kReserved)));
   link.incoming.append(fragment);
   const i64 n_have = static_cast<i64>(link.incoming.size());
   if (n_have > link.n_expected || fragment.empty()) {
@@ -245,38 +272,38 @@ void MpiTransport::post(Link& link, Receive& receive) {
 }
 
 void MpiTransport::start_sends(Link& link) {
-  while (link.is_open && link.in_flight.size() < kSendAhead && link.n_started < link.queue.size()) {
+  while (link.is_open && link.n_in_flight_bytes < kSendAhead &&
+         link.n_started < link.queue.size()) {
     Outgoing& message = *link.queue[link.n_started];
     const std::string_view fragment = message.next_fragment();
-    InFlight sent{.message = &message};
-    const int error = MPI_Isend(fragment.data(), static_cast<int>(fragment.size()), MPI_BYTE,
-                                link.rank, kTag, link.comm, &sent.request);
+    InFlight sent{.message = &message, .n_bytes = static_cast<i64>(fragment.size())};
+    int error = MPI_Isend(fragment.data(), static_cast<int>(fragment.size()), MPI_BYTE, link.rank,
+                          kTag, link.comm, &sent.request);
+    // Short ones are gone at once.
+    int is_done = 0;
+    if (error == MPI_SUCCESS && fragment.size() <= kFirstFragment)
+      error = MPI_Test(&sent.request, &is_done, MPI_STATUS_IGNORE);
     if (error != MPI_SUCCESS) {
       lose(link, text_of(error));
       return;
     }
-    ++message.n_in_flight;
-    link.in_flight.push_back(sent);
     if (message.is_started()) ++link.n_started;
-    // Small messages are gone at once; their memory is free again.
-    finish_sends(link);
+    if (is_done != 0) continue;
+    ++message.n_in_flight;
+    link.n_in_flight_bytes += sent.n_bytes;
+    link.in_flight.push_back(sent);
   }
+  forget_sent(link);
 }
 
-void MpiTransport::finish_sends(Link& link) {
-  for (std::size_t k = 0; k < link.in_flight.size();) {
-    InFlight& sent = link.in_flight[k];
-    int is_done = 0;
-    const int error = MPI_Test(&sent.request, &is_done, MPI_STATUS_IGNORE);
-    if (error == MPI_SUCCESS && is_done == 0) {
-      ++k;
-      continue;
-    }
+// Frees the messages whose fragments are all done.
+void MpiTransport::forget_sent(Link& link) {
+  std::erase_if(link.in_flight, [&](const InFlight& sent) {
+    if (sent.request != MPI_REQUEST_NULL) return false;
     --sent.message->n_in_flight;
-    sent = link.in_flight.back();
-    link.in_flight.pop_back();
-    if (error != MPI_SUCCESS && link.is_open) lose(link, text_of(error));
-  }
+    link.n_in_flight_bytes -= sent.n_bytes;
+    return true;
+  });
   while (link.n_started > 0 && link.queue.front()->n_in_flight == 0) {
     link.n_unsent_bytes -= link.queue.front()->n_bytes();
     link.queue.pop_front();
@@ -301,14 +328,17 @@ void MpiTransport::bury_closed() {
   std::erase_if(links_, [&](const auto& entry) {
     Link& link = *entry.second;
     if (link.is_open) return false;
-    finish_sends(link);
-    bool is_done = link.in_flight.empty();
-    for (Receive& receive : link.receives) {
+    bool is_done = true;
+    const auto test = [&](MPI_Request& request) {
       int is_complete = 1;
-      if (receive.request != MPI_REQUEST_NULL)
-        MPI_Test(&receive.request, &is_complete, MPI_STATUS_IGNORE);
+      if (request != MPI_REQUEST_NULL) MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE);
       is_done = is_done && is_complete != 0;
-    }
+    };
+    for (InFlight& sent : link.in_flight)
+      test(sent.request);
+    for (Receive& receive : link.receives)
+      test(receive.request);
+    forget_sent(link);
     return is_done;
   });
 }

@@ -17,10 +17,10 @@ namespace sticky::comm {
 /// Processes reached over communicators as peers, by point-to-point messages only. A link is one
 /// rank of one communicator: of the world, or the only process of a spawn's intercommunicator.
 ///
-/// A message travels as a row of fragments of at most kFragment bytes: the first begins with the
-/// message's length (64 bits), the others are bare. MPI keeps the order between two ranks, so no
-/// fragment needs a number. For each peer a few receives of kFragment bytes are posted all the
-/// time; MPI fills them in the order of posting.
+/// A message travels as a row of fragments of at most kFragment bytes: the first (of at most
+/// kFirstFragment) begins with the message's length (64 bits), the others are bare. MPI keeps the
+/// order between two ranks, so no fragment needs a number. For each peer a few receives of
+/// kFragment bytes are posted all the time; MPI fills them in the order of posting.
 ///
 /// Nothing blocks: Isend, Irecv and Testsome only, all under one mutex (so MPI_THREAD_SERIALIZED
 /// is enough), and no wildcard, no collective, no wait for a peer that may be dead. What MPI still
@@ -44,12 +44,17 @@ class MpiTransport final : public protocol::Transport {
 
  private:
   static constexpr std::size_t kFragment = 32 << 10;
+  static constexpr std::size_t kFirstFragment = 4000;
 
   struct Receive {
     std::unique_ptr<char[]> buffer;
     MPI_Request request = MPI_REQUEST_NULL;
+    bool is_done = false;
+    int error = MPI_SUCCESS;  // once it is done
+    MPI_Status status{};      // likewise
   };
-  // A message on its way out. The length stands before the first fragment, so that one is a copy.
+  // A message on its way out. The length stands before the first fragment, so that one is a copy;
+  // of a long message it is short.
   class Outgoing {
    public:
     explicit Outgoing(std::string message);
@@ -65,8 +70,9 @@ class MpiTransport final : public protocol::Transport {
     std::size_t n_started_ = 0;  // bytes handed to MPI
   };
   struct InFlight {
-    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;  // null: done
     Outgoing* message = nullptr;
+    i64 n_bytes = 0;
   };
   struct Link {
     protocol::PeerId peer;
@@ -81,17 +87,25 @@ class MpiTransport final : public protocol::Transport {
     std::deque<std::unique_ptr<Outgoing>> queue;
     std::size_t n_started = 0;  // messages at the front of the queue that MPI has whole
     std::vector<InFlight> in_flight;
+    i64 n_in_flight_bytes = 0;
     i64 n_unsent_bytes = 0;
+  };
+  struct Tested {
+    Link* link;
+    MPI_Request* request;
+    Receive* receive;  // null: a send
   };
 
   void progress();
-  void receive_head(Link& link, int error, const MPI_Status& status);
-  void receive_more(Link& link);
+  [[nodiscard]] int test_all();
+  void list_requests();
+  void list(Link& link, MPI_Request& request, Receive* receive);
+  void take_received(Link& link);
   void accept(Link& link, std::string_view fragment);
   void deliver(Link& link, std::string_view message);
   void post(Link& link, Receive& receive);
   void start_sends(Link& link);
-  void finish_sends(Link& link);
+  void forget_sent(Link& link);
   void close(Link& link);
   void bury_closed();
   void lose(Link& link, const std::string& reason);
@@ -103,7 +117,7 @@ class MpiTransport final : public protocol::Transport {
   std::vector<protocol::Incoming> inbox_;
   // Of progress(), kept for their memory.
   std::vector<MPI_Request> tested_;
-  std::vector<Link*> tested_links_;
+  std::vector<Tested> tested_of_;  // what each of them belongs to
   std::vector<int> indices_;
   std::vector<MPI_Status> statuses_;
 };
