@@ -81,10 +81,16 @@ bool Coordinator::read_input() {
   if (!reactor_.wants_input()) return false;
   Portion portion = feed_.take();
   InputRead event;
-  event.lines.reserve(portion.lines.size());
-  for (io::InputLine& line : portion.lines)
-    admit(line, event);
-  counts_.n_read += static_cast<i64>(portion.lines.size()) + portion.n_done_before;
+  for (protocol::EncodedInvocations& block : portion.blocks) {
+    for (const auto& place : block.places())
+      event.lines.push_back({place.id, place.n_bytes});
+    kept_.add(std::move(block));
+  }
+  for (const io::InputLine& line : portion.bad_lines)
+    record_bad_line(line);
+  if (portion.other_model) warn_of(*portion.other_model);
+  const i64 n_lines = std::ssize(event.lines) + std::ssize(portion.bad_lines);
+  counts_.n_read += n_lines + portion.n_done_before;
   counts_.n_done_before += portion.n_done_before;
   input_bytes_read_ = portion.bytes_read;
   if (!event.lines.empty()) tell(std::move(event));
@@ -94,36 +100,15 @@ bool Coordinator::read_input() {
     if (!input_failure_.empty()) log::error("input: {}", input_failure_);
     tell(InputEnded{});
   }
-  return !portion.lines.empty() || portion.n_done_before > 0;
+  return n_lines > 0 || portion.n_done_before > 0;
 }
 
-void Coordinator::admit(io::InputLine& line, InputRead& event) {
-  if (!line.error_code.empty()) {
-    record_bad_line(line);
-    return;
-  }
-  warn_of_other_model(line);
-  std::string encoded = protocol::encode_invocation({.id = line.id,
-                                                     .custom_id = std::move(line.custom_id),
-                                                     .file = std::move(line.file),
-                                                     .line = line.line,
-                                                     .byte_offset = line.byte_offset,
-                                                     .hash = line.hash,
-                                                     .payload = std::move(line.payload)});
-  event.lines.push_back({line.id, static_cast<i64>(encoded.size())});
-  kept_.insert(line.id) = std::move(encoded);
-}
-
-// A run with one state answers whatever model is asked for: often the file names where it was
-// written.
-void Coordinator::warn_of_other_model(const io::InputLine& line) {
-  if (has_warned_of_model_ || line.model.empty() || !texts_.serves || texts_.serves(line.model))
-    return;
-  has_warned_of_model_ = true;
+// A run with one state answers whatever model is asked for.
+void Coordinator::warn_of(const OtherModel& other) const {
   log::warning(
       "{}:{} asks for the model \"{}\"; this run's only state, {}, answers it and all others "
       "(input.check_model = true refuses them)",
-      line.file, line.line, line.model, texts_.state_name);
+      other.file, other.line, other.model, texts_.state_name);
 }
 
 void Coordinator::listen(Duration patience) {
@@ -265,19 +250,19 @@ void Coordinator::act_on(SendWork& action) {
       n_bytes += n_bytes_to_send(all[end++].id);
     protocol::RunInvocationsWriter message(static_cast<i64>(end - first), n_bytes);
     for (; first < end; ++first)
-      message.add(*kept_.find(all[first].id), all[first].attempt, progress_.find(all[first].id));
+      message.add(kept_.at(all[first].id), all[first].attempt, progress_.find(all[first].id));
     around_.transport.send_bytes(peer_of(action.worker), message.take());
   }
 }
 
 i64 Coordinator::n_bytes_to_send(InvocationId id) const {
-  return static_cast<i64>(kept_.find(id)->size() + progress_.find(id).size());
+  return static_cast<i64>(kept_.at(id).size() + progress_.find(id).size());
 }
 
 // Whoever made them, and however late they come: the first tokens of an answer are what they are.
 void Coordinator::keep_progress(const protocol::HandBack& back) {
   for (const protocol::Unfinished& one : back.invocations) {
-    if (kept_.find(one.id) != nullptr && !one.token_ids.empty())
+    if (kept_.contains(one.id) && !one.token_ids.empty())
       progress_.keep(one.id, protocol::encode_progress({back.arithmetic, one.token_ids}));
   }
 }

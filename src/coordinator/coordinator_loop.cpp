@@ -124,11 +124,10 @@ void run_turns(Coordinator& coordinator, Scribe& scribe, const Surroundings& aro
 RunOutcome run_coordinator(const Options& options, Work work, const Surroundings& around) {
   Coordinator::Texts texts{.worker_options_json = std::move(work.worker_options_json),
                            .state_name = std::move(work.state_name),
-                           .serves = std::move(work.serves),
                            .input_bytes_total = work.input->bytes_total(),
                            .n_results_before = work.done ? work.done->n_results() : 0,
                            .n_errors_before = work.done ? work.done->n_errors() : 0};
-  const auto feed = read_ahead(std::move(work.input), std::move(work.done));
+  const auto feed = read_ahead(std::move(work.input), std::move(work.done), std::move(work.serves));
   const WorkerBeats beats(around.transport);
   RunOutcome outcome;
   {

@@ -126,7 +126,7 @@ void Coordinator::act_on(Record& action) {
 }
 
 void Coordinator::act_on(RecordFailure& action) {
-  const protocol::Invocation invocation = protocol::decode_invocation(*kept_.find(action.id));
+  const protocol::Invocation invocation = protocol::decode_invocation(kept_.at(action.id));
   const i64 n_deaths = static_cast<i64>(action.deaths.size());
   std::string causes;
   for (const Cause cause : action.deaths)

@@ -1,9 +1,12 @@
 #include "sticky/protocol/codec.hpp"
 
+#include <algorithm>
 #include <concepts>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
+#include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 
 namespace sticky::protocol {
@@ -176,7 +179,9 @@ class Reader {
   void read(std::vector<T>& list) {
     // No struct is encoded in fewer than 8 bytes, so a lying count cannot ask for much memory.
     constexpr i64 kMinBytes = std::is_arithmetic_v<T> ? sizeof(T) : 8;
+    constexpr i64 kMaxReserved = 4096;
     const i64 n = in_.count(kMinBytes);
+    list.reserve(static_cast<std::size_t>(std::min(n, kMaxReserved)));
     for (i64 k = 0; k < n; ++k) {
       T& element = list.emplace_back();
       if constexpr (requires { fields(*this, element); })
@@ -233,14 +238,23 @@ Message decode(std::string_view bytes) {
   return message;
 }
 
-std::string encode_invocation(const Invocation& invocation) {
-  constexpr i64 kFixedBytes = 8 * sizeof(i64);
+EncodedInvocations::EncodedInvocations(std::span<const Invocation> invocations) {
+  constexpr std::size_t kFixedBytes = 8 * sizeof(i64);
+  std::size_t n_bytes = 0;
+  for (const Invocation& one : invocations)
+    n_bytes += kFixedBytes + one.custom_id.size() + one.file.size() + one.payload.size();
+  STICKY_CHECK(n_bytes <= std::numeric_limits<std::uint32_t>::max());
   ByteWriter out;
-  out.reserve(kFixedBytes + static_cast<i64>(invocation.custom_id.size() + invocation.file.size() +
-                                             invocation.payload.size()));
+  out.reserve(static_cast<i64>(n_bytes));
+  places_.reserve(invocations.size());
   Writer writer(out);
-  kept_fields(writer, invocation);
-  return out.take();
+  for (const Invocation& one : invocations) {
+    const i64 begin = out.size();
+    kept_fields(writer, one);
+    places_.push_back({one.id, static_cast<std::uint32_t>(begin),
+                       static_cast<std::uint32_t>(out.size() - begin)});
+  }
+  bytes_ = out.take();
 }
 
 Invocation decode_invocation(std::string_view bytes) {

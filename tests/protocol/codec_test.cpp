@@ -27,6 +27,10 @@ Invocation with_progress(i64 id) {
   return one;
 }
 
+std::string kept(const Invocation& one) {
+  return EncodedInvocations(std::span(&one, 1)).take_bytes();
+}
+
 // Every kind once, with every field away from its default, so that a forgotten field is seen.
 std::vector<Message> one_of_each() {
   return {Hello{.host = "n1",
@@ -161,29 +165,33 @@ TEST(Codec, AnUnknownReasonOfAHandBackIsRefused) {
 
 TEST(Codec, AnInvocationWithoutProgressCostsOneByteForIt) {
   const Invocation plain = invocation(1);
-  const auto n_kept = encode_invocation(plain).size();
 
-  EXPECT_EQ(encode(RunInvocations{{plain}}).size(), 4 + 1 + 8 + 8 + 1 + n_kept);
+  EXPECT_EQ(encode(RunInvocations{{plain}}).size(), 4 + 1 + 8 + 8 + 1 + kept(plain).size());
 }
 
 TEST(RunInvocationsWriter, WritesWhatEncodeWritesWithTheAttemptOfEachSending) {
   Invocation first = invocation(1), second = with_progress(2);
-  const std::string kept = encode_invocation(first);
 
   RunInvocationsWriter writer(2, 0);
-  writer.add(kept, 3);
-  writer.add(encode_invocation(second), 1, encode_progress(*second.progress));
+  writer.add(kept(first), 3);
+  writer.add(kept(second), 1, encode_progress(*second.progress));
 
   first.attempt = 3;
   second.attempt = 1;
   EXPECT_EQ(writer.take(), encode(RunInvocations{{first, second}}));
 }
 
-TEST(EncodedInvocation, ComesBackWithItsFirstAttemptAndNoProgress) {
-  Invocation expected = invocation(4);
-  expected.attempt = 1;
+TEST(EncodedInvocations, EachComesBackWithItsFirstAttemptAndNoProgress) {
+  const EncodedInvocations block(std::vector{with_progress(4), invocation(9)});
 
-  EXPECT_EQ(decode_invocation(encode_invocation(with_progress(4))), expected);
+  ASSERT_EQ(block.places().size(), 2U);
+  for (const auto& [id, begin, n_bytes] : block.places()) {
+    Invocation expected = invocation(id.value);
+    expected.attempt = 1;
+    EXPECT_EQ(decode_invocation(std::string_view(block.bytes()).substr(begin, n_bytes)), expected);
+  }
+  EXPECT_EQ(block.places()[1].id, InvocationId{9});
+  EXPECT_EQ(block.places()[1].begin + block.places()[1].n_bytes, block.bytes().size());
 }
 
 }  // namespace

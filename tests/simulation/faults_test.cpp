@@ -23,16 +23,22 @@ class ScriptedFeed final : public LineFeed {
   ScriptedFeed(i64 n, unsigned seed) : n_(n), random_(seed) {}
   [[nodiscard]] Portion take() override {
     Portion portion;
+    std::vector<protocol::Invocation> requests;
     for (auto k = random_() % 20; k > 0 && at_ < n_; --k, ++at_) {
       io::InputLine line;
       line.id = {at_};
       line.custom_id = fmt::format("r{}", at_);
       line.file = "f";
       line.line = at_ + 1;
-      if (is_bad(at_)) line.error_code = "invalid_json_line";
       line.payload = "{}";
-      portion.lines.push_back(std::move(line));
+      if (is_bad(at_)) {
+        line.error_code = "invalid_json_line";
+        portion.bad_lines.push_back(std::move(line));
+      } else {
+        requests.push_back(to_invocation(std::move(line)));
+      }
     }
+    portion.blocks.emplace_back(requests);
     portion.has_ended = at_ == n_;
     return portion;
   }

@@ -20,9 +20,9 @@ class ByteWriter {
   template <class T>
   requires std::is_arithmetic_v<T>
   void number(T value) {
-    const auto at = bytes_.size();
-    bytes_.resize(at + sizeof value);
-    std::memcpy(bytes_.data() + at, &value, sizeof value);
+    char bytes[sizeof value];
+    std::memcpy(bytes, &value, sizeof value);
+    bytes_.append(bytes, sizeof value);
   }
   void string(std::string_view text) {  ///< 64-bit length, then the bytes
     number(static_cast<i64>(text.size()));
@@ -30,6 +30,7 @@ class ByteWriter {
   }
   void reserve(i64 n_bytes) { bytes_.reserve(static_cast<std::size_t>(n_bytes)); }
   void raw(std::string_view bytes) { bytes_.append(bytes); }  ///< the bytes alone
+  [[nodiscard]] i64 size() const { return static_cast<i64>(bytes_.size()); }
   [[nodiscard]] std::string take() { return std::move(bytes_); }
 
  private:

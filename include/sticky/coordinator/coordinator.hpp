@@ -1,11 +1,10 @@
 #pragma once
 
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sticky/coordinator/coordinator_loop.hpp"
+#include "sticky/coordinator/kept_invocations.hpp"
 #include "sticky/coordinator/line_feed.hpp"
 #include "sticky/coordinator/progress_table.hpp"
 #include "sticky/coordinator/reactor.hpp"
@@ -19,7 +18,6 @@ class Coordinator {
   struct Texts {
     std::string worker_options_json;
     std::string state_name;
-    std::function<bool(std::string_view model)> serves = {};
     i64 input_bytes_total = -1;
     i64 n_results_before = 0;
     i64 n_errors_before = 0;
@@ -55,9 +53,8 @@ class Coordinator {
   };
 
   bool read_input();
-  void admit(io::InputLine& line, InputRead& event);
-  void warn_of_other_model(const io::InputLine& line);
   void record_bad_line(const io::InputLine& line);
+  void warn_of(const OtherModel& other) const;
   void listen(Duration patience);
   void hear(protocol::PeerId from, protocol::Message& message);
   void look_around();
@@ -102,7 +99,7 @@ class Coordinator {
     bool is_told = false;  // its farewell was sent
   };
   std::vector<Leaver> leavers_;
-  IdTable<std::string> kept_;   // every unrecorded invocation, encoded
+  KeptInvocations kept_;        // every unrecorded invocation
   ProgressTable progress_;      // of those among them that a worker handed back
   std::vector<Known> workers_;  // by WorkerId
   std::vector<Loss> losses_;
@@ -116,7 +113,6 @@ class Coordinator {
   bool is_lock_lost_ = false;
   bool is_journal_pressed_ = false;
   bool has_anyone_left_early_ = false;
-  bool has_warned_of_model_ = false;
 };
 
 }  // namespace sticky::coordinator

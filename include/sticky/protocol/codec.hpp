@@ -1,7 +1,11 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sticky/base/bytes.hpp"
 #include "sticky/protocol/message.hpp"
@@ -15,10 +19,28 @@ namespace sticky::protocol {
 [[nodiscard]] std::string encode(const Message& message);
 [[nodiscard]] Message decode(std::string_view bytes);
 
-/// One invocation as the coordinator keeps it while it waits or runs: encoded once, copied into
-/// every message that it travels in. `attempt` and `progress` are not part of it.
-[[nodiscard]] std::string encode_invocation(const Invocation& invocation);
-/// The inverse; `attempt` is 1, without progress.
+/// Invocations one behind another, as the coordinator keeps them while they wait or run: encoded
+/// once, copied into every message that they travel in. `attempt` and `progress` are not part of
+/// them.
+class EncodedInvocations {
+ public:
+  struct Place {
+    InvocationId id;
+    std::uint32_t begin = 0;  ///< in bytes()
+    std::uint32_t n_bytes = 0;
+  };
+  EncodedInvocations() = default;
+  /// At most 4 GiB in all.
+  explicit EncodedInvocations(std::span<const Invocation> invocations);
+  [[nodiscard]] const std::vector<Place>& places() const { return places_; }
+  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+  [[nodiscard]] std::string take_bytes() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+  std::vector<Place> places_;
+};
+/// One of them; `attempt` is 1, without progress.
 [[nodiscard]] Invocation decode_invocation(std::string_view bytes);
 /// What another worker has made of it, to be sent with it.
 [[nodiscard]] std::string encode_progress(const Progress& progress);
