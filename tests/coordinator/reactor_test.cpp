@@ -115,6 +115,27 @@ TEST_F(ReactorTest, ReadingAheadStopsAtTheMemoryBoundAndGoesOnWhenResultsFreeIt)
   EXPECT_TRUE(reactor.wants_input());
 }
 
+TEST_F(ReactorTest, ReadingAheadKeepsToWhatWaitsForSomeTimeHoweverShortTheLinesAre) {
+  Reactor reactor = make();
+  (void)tell(reactor, lines(0, 4095));
+  EXPECT_TRUE(reactor.wants_input());
+  (void)tell(reactor, lines(4095, 1));
+
+  EXPECT_FALSE(reactor.wants_input());
+  make_ready(reactor, kA, 1);
+  EXPECT_TRUE(reactor.wants_input());
+}
+
+TEST_F(ReactorTest, ManySlotsAreReadAheadForTwice) {
+  Reactor reactor = make();
+  make_ready(reactor, kA, 10000);
+  (void)tell(reactor, lines(0, 10000 + 19999));  // one part runs, the other waits
+  EXPECT_TRUE(reactor.wants_input());
+  (void)tell(reactor, lines(29999, 1));
+
+  EXPECT_FALSE(reactor.wants_input());
+}
+
 TEST_F(ReactorTest, WhenAllIsRecordedEveryWorkerLeavesAndThenTheRunIsOver) {
   Reactor reactor = make();
   (void)tell(reactor, WorkerExpected{kB});  // never says a word

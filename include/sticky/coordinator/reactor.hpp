@@ -59,7 +59,8 @@ class Reactor {
   [[nodiscard]] Actions dispatch(TimePoint now);
 
   [[nodiscard]] Phase phase() const { return phase_; }
-  /// Whether more input should be read: below the memory bound, and nobody has asked to stop.
+  /// Whether more input should be read: below the memory bound, not far ahead of the workers, and
+  /// nobody has asked to stop.
   [[nodiscard]] bool wants_input() const;
   [[nodiscard]] bool is_complete() const;  ///< the input has ended and all of it is recorded
   /// Why the run ends early; empty when it does not.
