@@ -47,7 +47,7 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   ModelSpec spec = read_gemma(config, checkpoint, kName);
   spec.qk_norm = QkNorm::head;
   read_ropes(config, spec);
-  spec.attention_softcap = static_cast<float>(config.number_or("attn_logit_softcapping", 0.0));
+  // attn_logit_softcapping stands in the config, but transformers does not use it here: null only.
   spec.logit_softcap = static_cast<float>(config.number_or("final_logit_softcapping", 0.0));
   const i64 window = config.count_unless_null("sliding_window", 4096).value_or(0);
   // Its name in transformers 4 and in transformers 5, where layer_types says the same.
