@@ -61,18 +61,21 @@ class TinyModel {
   TempDir folder_;
 };
 
-/// All logits of one prompt, fed in pieces of `chunk` tokens.
+/// All logits of one prompt, fed in pieces of `chunk` tokens, the first of at least `n_first`.
 inline Logits all_logits(model::LanguageModel& model,
                          const std::vector<i32>& prompt,
-                         std::size_t chunk = 512) {
+                         std::size_t chunk = 512,
+                         std::size_t n_first = 0) {
   ModelSteps steps(model);
   Logits all;
-  for (std::size_t at = 0; at < prompt.size(); at += chunk) {
-    const auto end = prompt.begin() + static_cast<i64>(std::min(at + chunk, prompt.size()));
+  for (std::size_t at = 0; at < prompt.size();) {
+    const std::size_t n = std::max(chunk, at == 0 ? n_first : 0);
+    const auto end = prompt.begin() + static_cast<i64>(std::min(at + n, prompt.size()));
     auto rows = steps.step({{.sequence = 0,
                              .tokens = {prompt.begin() + static_cast<i64>(at), end},
                              .logits_of_all = true}});
     std::ranges::move(rows, std::back_inserter(all));
+    at += n;
   }
   return all;
 }
