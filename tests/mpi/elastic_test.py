@@ -11,14 +11,21 @@ import time
 from echo_run import MPIRUN, EchoTest, is_alive, main, resident_kib
 
 
+# What Open MPI 4.1.4 keeps for ever of a process that was spawned and has ended: 212 KiB in a program of plain MPI that sends
+# it nothing, 255 seen here. Buffers of ours that were not freed would be 128 more.
+MPI_KIB_A_SPAWN = 300
+
+
 class Half:
     """Of a run: the most memory of its coordinator, and what a ready worker answers in a second."""
 
     def __init__(self):
         self.most_kib = self.answers = self.worker_seconds = 0
         self.last = None
+        self.n_workers = []
 
     def see(self, run):
+        self.n_workers.append(len(run.pids()))
         self.most_kib = max(self.most_kib, resident_kib(run.pids()[0]))
         now, progress = time.monotonic(), run.number("progress")
         if self.last is not None:
@@ -29,8 +36,11 @@ class Half:
     def rate(self):
         return self.answers / self.worker_seconds
 
+    def n_spawned(self):
+        return self.n_workers[-1] - self.n_workers[0]
+
     def __str__(self):
-        return f"{self.most_kib} KiB at most, {self.rate():.0f}/s a worker"
+        return f"{self.n_spawned()} came, {self.most_kib} KiB at most, {self.rate():.0f}/s a worker"
 
 
 class Elastic(EchoTest):
@@ -117,9 +127,10 @@ class Elastic(EchoTest):
                 run.set_workers(target)
             time.sleep(0.1)
         self.finish(run, n)
-        print(f"{run.number('workers'):.0f} workers; {halves[0]}, then {halves[1]}", file=sys.stderr)
+        print(f"{halves[0]}, then {halves[1]}", file=sys.stderr)
         if n >= 50_000:  # a short run is too little to judge by
-            self.assertLess(halves[1].most_kib, 1.01 * halves[0].most_kib)
+            mpi_kib = MPI_KIB_A_SPAWN * halves[1].n_spawned()
+            self.assertLess(halves[1].most_kib, 1.01 * halves[0].most_kib + mpi_kib)
             self.assertLess(abs(halves[1].rate() / halves[0].rate() - 1), 0.05)
 
     def test_a_poisonous_request_is_quarantined_after_three_deaths(self):
