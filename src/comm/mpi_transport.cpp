@@ -175,14 +175,16 @@ int MpiTransport::test_all() {
       one.receive->is_done = true;
       one.receive->error = code;
       one.receive->status = statuses_[done];
-    } else if (code != MPI_SUCCESS && one.link->is_open) {
-      lose(*one.link, text_of(code));
+    } else if (code != MPI_SUCCESS) {
+      one.link->send_error = code;
     }
   }
   if (n_done == 0) return 0;
   for (const auto& [peer, link] : links_) {
     if (!link->is_open) continue;
+    // First what had come before the link broke: it may be the last answers and the goodbye.
     take_received(*link);
+    if (link->is_open && link->send_error != MPI_SUCCESS) lose(*link, text_of(link->send_error));
     forget_sent(*link);
     start_sends(*link);
   }

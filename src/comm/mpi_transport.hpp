@@ -79,6 +79,7 @@ class MpiTransport final : public protocol::Transport {
     MPI_Comm comm = MPI_COMM_NULL;
     int rank = 0;
     bool is_open = true;
+    int send_error = MPI_SUCCESS;
     std::vector<Receive> receives;  // a ring, in the order of posting
     std::size_t next_receive = 0;   // the oldest one posted
     i64 n_expected = -1;            // bytes of the message under way; -1: none

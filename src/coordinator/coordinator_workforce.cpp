@@ -37,7 +37,9 @@ std::optional<Situation::State> state_for_policy(Reactor::WorkerState state) {
 Situation Coordinator::situation() const {
   Situation situation;
   situation.now = now_;
-  situation.n_waiting = reactor_.n_waiting() + n_unread();
+  situation.n_waiting = reactor_.n_waiting();
+  if (!has_input_ended_)
+    situation.n_waiting += n_unread(counts_, input_bytes_read_, texts_.input_bytes_total);
   situation.n_held = reactor_.n_held();
   situation.has_input_ended = has_input_ended_;
   double ready_seconds = 0.0;
@@ -54,14 +56,6 @@ Situation Coordinator::situation() const {
   }
   if (n_done > 0) situation.request_seconds = ready_seconds / static_cast<double>(n_done);
   return situation;
-}
-
-// About how many requests follow those that are read, if they are as long.
-i64 Coordinator::n_unread() const {
-  const i64 n_bytes_left = texts_.input_bytes_total - input_bytes_read_;
-  if (has_input_ended_ || input_bytes_read_ <= 0 || n_bytes_left <= 0) return 0;
-  const double part = static_cast<double>(n_bytes_left) / static_cast<double>(input_bytes_read_);
-  return static_cast<i64>(part * static_cast<double>(counts_.n_read - counts_.n_done_before));
 }
 
 void Coordinator::welcome_newcomers() {

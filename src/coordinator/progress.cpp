@@ -16,6 +16,14 @@ Json or_null(const std::optional<double>& seconds) {
 
 }  // namespace
 
+i64 n_unread(const Counts& counts, i64 bytes_read, i64 bytes_total) {
+  if (bytes_read <= 0 || bytes_total <= bytes_read) return 0;
+  const double part = static_cast<double>(bytes_total) / static_cast<double>(bytes_read);
+  const i64 n_lines = static_cast<i64>(part * static_cast<double>(counts.n_read));
+  const i64 n_done_later = counts.n_results_before + counts.n_errors_before - counts.n_done_before;
+  return std::max<i64>(n_lines - counts.n_read - std::max<i64>(n_done_later, 0), 0);
+}
+
 Json to_json(const Counts& counts) {
   return Json::object({{"read", counts.n_read},
                        {"done_before", counts.n_done_before},

@@ -64,7 +64,6 @@ class Coordinator {
   void mind_workforce();
   void let_go();
   [[nodiscard]] malleability::Situation situation() const;
-  [[nodiscard]] i64 n_unread() const;
   void tell(What what);
   void act(Actions actions);
   void act_on(SendWelcome& action);

@@ -55,6 +55,11 @@ struct Counts {
   i64 n_quarantined = 0;  ///< of n_errors: in flight in too many deaths of workers
 };
 
+/// About how many requests follow those that are read, not counting what earlier runs answered:
+/// judged by the bytes, as if all lines were equally long. 0 while nothing is read or the size is
+/// unknown (-1).
+[[nodiscard]] i64 n_unread(const Counts& counts, i64 bytes_read, i64 bytes_total);
+
 /// The living state of a run.
 struct Progress {
   std::string phase;  ///< running | draining | closing | ended
