@@ -100,8 +100,9 @@ Verdict ResizePolicy::obey(const AddHost& order, Round& round) {
   Place& place = place_of(name, round.situation());
   place.is_banned = false;
   place.is_owed = true;
-  // Those that still leave keep their room until they are gone.
-  place.ordered_slots = std::max(place.ordered_slots, round.n_active_on(key)) + n_slots;
+  // What was checked. An earlier order that was fulfilled is no part of this one: its workers may
+  // have been sent away since.
+  place.ordered_slots = n_on_host + n_slots;
   target_ = std::min(target_ + n_slots, limits_.max_workers);
   return accept(fmt::format("{} to start on {}", n_workers(n_slots), name));
 }

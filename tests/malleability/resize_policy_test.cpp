@@ -295,6 +295,39 @@ TEST_F(ResizePolicyTest, AddsWorkersOnAHostByHand) {
   EXPECT_THAT(decide(policy).grow, ElementsAre("node7"));
 }
 
+TEST_F(ResizePolicyTest, WorkersOfAnOldOrderThatWereSentAwayAreNoPartOfANewOne) {
+  ResizePolicy policy({.initial = 1});
+  add(0);
+  EXPECT_THAT(decide(policy, {AddHost{{"node7", 4}}}).grow, SizeIs(4));
+  for (const i64 id : {1, 2, 3, 4})
+    add(id, "node7");
+  (void)decide(policy);
+  EXPECT_EQ(decide(policy, {SetWorkers{2}}).drain, ids({4, 3, 2}));
+  lose(2), lose(3), lose(4);
+  EXPECT_THAT(decide(policy, {AddHost{{"node7", 2}}}).grow, ElementsAre("node7", "node7"));
+  EXPECT_EQ(policy.target(), 4);
+  EXPECT_EQ(policy.slots_of("node7"), 3);
+  add(5, "node7"), add(6, "node7");
+  EXPECT_THAT(decide(policy).grow, IsEmpty());
+  lose(0);
+  EXPECT_THAT(decide(policy).grow, ElementsAre("")) << "nobody is owed on node7";
+}
+
+TEST_F(ResizePolicyTest, OrdersOneAfterAnotherDoNotPassTheMostOnAHost) {
+  ResizePolicy policy({.initial = 1, .max_on_host = 16, .max_loading = 16});
+  add(0);
+  for (const i64 first : {1, 101}) {
+    EXPECT_THAT(decide(policy, {AddHost{{"node7", 16}}}).grow, SizeIs(16));
+    EXPECT_EQ(policy.slots_of("node7"), 16);
+    for (i64 id = first; id < first + 16; ++id)
+      add(id, "node7");
+    (void)decide(policy);
+    EXPECT_THAT(decide(policy, {SetWorkers{1}}).drain, SizeIs(16));
+    for (i64 id = first; id < first + 16; ++id)
+      lose(id);
+  }
+}
+
 TEST_F(ResizePolicyTest, AddsToWhatIsOnTheHostAlready) {
   ResizePolicy policy({.initial = 2});
   add(0), add(1);
