@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -73,6 +75,19 @@ bool is_gone(const WorkerStatus& worker) {
   return worker.state == "left" || worker.state == "lost";
 }
 
+// By the time when they went: a worker of the launch may go after many that came later.
+std::set<WorkerId> gone_before_the_last(const Progress& progress, i64 n_last) {
+  std::vector<std::pair<double, WorkerId>> gone;
+  for (const WorkerStatus& worker : progress.workers)
+    if (is_gone(worker)) gone.emplace_back(worker.gone_seconds.value_or(0.0), worker.worker);
+  std::ranges::sort(gone);
+  const i64 n_before = std::max<i64>(std::ssize(gone) - n_last, 0);
+  std::set<WorkerId> ids;
+  for (const auto& [seconds, worker] : std::span(gone).first(static_cast<std::size_t>(n_before)))
+    ids.insert(worker);
+  return ids;
+}
+
 // Over the run so far.
 Json rates_of(const Progress& progress) {
   const auto per_second = [&](i64 n) {
@@ -89,21 +104,15 @@ Json rates_of(const Progress& progress) {
 
 void set_workers(Json& json, const Progress& progress, i64 most_gone) {
   Json workers = Json::array(), losses = Json::array();
-  const i64 n_gone = std::ranges::count_if(progress.workers, is_gone);
-  const i64 n_workers_left_out = std::max<i64>(n_gone - most_gone, 0);
-  i64 n_to_skip = n_workers_left_out;
-  for (const WorkerStatus& worker : progress.workers) {
-    if (n_to_skip > 0 && is_gone(worker))
-      --n_to_skip;
-    else
-      workers.push_back(to_json(worker));
-  }
+  const std::set<WorkerId> left_out = gone_before_the_last(progress, most_gone);
+  for (const WorkerStatus& worker : progress.workers)
+    if (!left_out.contains(worker.worker)) workers.push_back(to_json(worker));
   const i64 n_losses_left_out = std::max<i64>(std::ssize(progress.losses) - most_gone, 0);
   for (auto loss = progress.losses.begin() + n_losses_left_out; loss != progress.losses.end();
        ++loss)
     losses.push_back(to_json(*loss));
   json.set("workers", std::move(workers));
-  json.set("workers_left_out", n_workers_left_out);
+  json.set("workers_left_out", std::ssize(left_out));
   json.set("losses", std::move(losses));
   json.set("losses_left_out", n_losses_left_out);
 }

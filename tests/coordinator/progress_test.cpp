@@ -25,6 +25,22 @@ TEST(Progress, ListsWhoIsThereAndTheLastThatAreGone) {
   EXPECT_EQ(workers.back().find("worker")->as_integer(), 99);
 }
 
+TEST(Progress, TheLastThatAreGoneAreTheLastInTime) {
+  Progress progress;
+  for (i64 id = 0; id < 22; ++id) {
+    WorkerStatus& worker = progress.workers.emplace_back();
+    worker.worker = WorkerId{id};
+    worker.state = id == 0 ? "lost" : "left";
+    worker.gone_seconds = id == 0 ? 100.0 : 50.0 - static_cast<double>(id);
+  }
+  const Json json = to_json(progress);
+  const Json::Array workers = list(json, "workers");
+  EXPECT_EQ(workers.size(), 20U);
+  EXPECT_EQ(json.find("workers_left_out")->as_integer(), 2);
+  EXPECT_EQ(workers.front().find("worker")->as_integer(), 0) << "it went last of all";
+  EXPECT_EQ(workers.back().find("worker")->as_integer(), 19) << "20 and 21 went first";
+}
+
 TEST(Progress, ListsTheLastLossesAndCountsThoseBefore) {
   Progress progress;
   EXPECT_EQ(to_json(progress).find("losses_left_out")->as_integer(), 0);
