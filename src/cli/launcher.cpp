@@ -118,6 +118,7 @@ class Launcher {
         on_signal(*signal);
       reap();
       watch_coordinator();
+      keep_ending();
       if (!coordinator_) watch_start();
       drain_if_wanted();
       kill_if_late();
@@ -173,18 +174,47 @@ class Launcher {
     }
   }
 
-  // Only one that this launch can have started: another launch may hold the folder.
+  // Another launch may hold the folder.
+  [[nodiscard]] bool can_be_ours(const LockView& lock) const {
+    const bool is_older = lock.is_local && lock.start_ticks < own_start_ticks();
+    return lock.token != token_before_ && !is_older;
+  }
+
   void watch_coordinator() {
     if (!coordinator_) {
       const auto lock = lock_of(launch_.run_dir);
-      if (!lock || lock->token == token_before_) return;
-      if (lock->is_local && lock->start_ticks < own_start_ticks()) return;
+      if (!lock || !can_be_ours(*lock)) return;
       coordinator_ = lock;
     }
     if (!coordinator_->is_local || is_holder_alive(*coordinator_)) return;
     if (!coordinator_gone_) coordinator_gone_ = clock_.now();
     const seconds patience = summary_.is_new() ? kLongTeardown : kTeardown;
     if (!kill_at_ && clock_.now() - *coordinator_gone_ >= patience) end_ranks(SIGTERM);
+  }
+
+  [[nodiscard]] std::optional<int> code_of_summary() const {
+    const auto summary = summary_.is_new() ? read_summary(launch_.run_dir) : std::nullopt;
+    if (!summary) return std::nullopt;
+    return static_cast<int>(summary->find("exit_code")->as_integer());
+  }
+
+  // While it is there: a run that goes on with the folder, as soon as ours is over, removes it.
+  void keep_ending() {
+    if (!coordinator_ || ending_) return;
+    try {
+      ending_ = code_of_summary();
+    } catch (const FormatError&) {
+      // exit_code() tells
+    }
+  }
+
+  // Of this launch nobody lives any more when this is asked. A coordinator that was seen and holds
+  // the folder still is another launch's; one that was seen and has made way for another was ours.
+  [[nodiscard]] bool was_folder_taken() const {
+    const auto lock = lock_of(launch_.run_dir);
+    if (!lock || !lock->is_local || !lock->is_in_use) return false;
+    if (coordinator_) return coordinator_->token == lock->token;
+    return !can_be_ours(*lock) || !summary_.is_new();
   }
 
   // Before there is a coordinator nobody else ends ranks that hang.
@@ -300,16 +330,12 @@ class Launcher {
       complain(fmt::format("cannot start '{}': is it installed, and in PATH?", launch_.line[0]));
       return 1;
     }
-    // Of this launch nobody lives any more.
-    if (const auto lock = lock_of(launch_.run_dir); lock && lock->is_local && lock->is_in_use) {
+    if (was_folder_taken()) {
       complain(fmt::format("another run took {} at the same moment: this one did nothing",
                            launch_.run_dir));
       return kTaken;
     }
-    if (summary_.is_new()) {
-      if (const auto summary = read_summary(launch_.run_dir))
-        return static_cast<int>(summary->find("exit_code")->as_integer());
-    }
+    if (const auto code = ending_ ? ending_ : code_of_summary()) return *code;
     if (job_.is_new()) {
       complain(
           fmt::format("the run ended without a summary; what was answered is kept. Go on with: {}",
@@ -339,6 +365,7 @@ class Launcher {
   std::string token_before_;
   std::optional<LockView> coordinator_;
   std::optional<TimePoint> coordinator_gone_;
+  std::optional<int> ending_;  // the exit code of our summary
   LivingLine living_;
   RateMeter rates_;
   TimePoint next_draw_{};

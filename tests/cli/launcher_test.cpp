@@ -1,7 +1,13 @@
 #include "launcher.hpp"
 
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
 #include <gtest/gtest.h>
 
+#include "sticky/io/run_folder.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sticky::cli {
@@ -23,6 +29,49 @@ TEST(Launch, IsEndedEvenIfMpirunDoesNotListen) {
                     .run_dir = dir.path() + "/d",
                     .start_limit = 100ms}),
             5);
+}
+
+// A launch in a folder beside one whose lock this process holds, as another run would.
+class LaunchBesideAnotherRun : public testing::Test {
+ protected:
+  LaunchBesideAnotherRun() {
+    std::filesystem::create_directory(scratch_.path() + "/d");
+    write("lock_of_ours", R"({"token": "ours", "host": "elsewhere", "pid": 1})");
+    write("summary", R"({"exit_code": 3, "ending": "complete"})");
+  }
+
+  int launch_script(const std::string& script) {
+    return launch({.line = {"sh", "-c", "cd '" + scratch_.path() + "'; " + script},
+                   .run_dir = scratch_.path() + "/d",
+                   .start_limit = 100s});
+  }
+
+  // Asked to stop, the launcher passes that on once it has seen the coordinator.
+  static constexpr const char* kOursEnds =
+      "trap 'is_seen=1' USR1; cp summary d/summary.json; mv lock_of_ours d/lock; "
+      "kill -TERM $PPID; until [ \"$is_seen\" ]; do sleep 0.01; done; ";
+  static constexpr const char* kOtherTakesIt = "cp other/lock d/new; mv d/new d/lock; ";
+
+ private:
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(scratch_.path() + "/" + name) << text;
+  }
+
+  const test::TempDir scratch_;
+  const std::unique_ptr<io::RunFolder> other_ =
+      io::RunFolder::open(scratch_.path() + "/other", io::RunFolder::Mode::create);
+};
+
+TEST_F(LaunchBesideAnotherRun, ThatTookTheFolderFirstHasDoneNothing) {
+  EXPECT_EQ(launch_script(kOtherTakesIt), 1);
+}
+
+TEST_F(LaunchBesideAnotherRun, ThatTookTheFolderAfterwardsEndsAsItsSummarySays) {
+  EXPECT_EQ(launch_script(std::string(kOursEnds) + kOtherTakesIt), 3);
+}
+
+TEST_F(LaunchBesideAnotherRun, ThatWentOnAndRemovedItsSummaryEndsAsTheSummarySaid) {
+  EXPECT_EQ(launch_script(std::string(kOursEnds) + kOtherTakesIt + "rm d/summary.json"), 3);
 }
 
 }  // namespace
