@@ -44,5 +44,15 @@ TEST(IdTable, NoIdIsFoundBelowZeroOrBeyondTheLast) {
   EXPECT_EQ(table.find({1 << 20}), nullptr);
 }
 
+TEST(IdTableDeathTest, ToEraseAnEntryThatIsNotThereIsABug) {
+  IdTable<int> table;
+  table.insert({300}) = 1;
+
+  EXPECT_DEATH(table.erase({301}), "bug: ");
+  EXPECT_DEATH(table.erase({0}), "bug: ");  // of a chunk that never was
+  EXPECT_DEATH(table.erase({1 << 20}), "bug: ");
+  EXPECT_DEATH(table.erase({-1}), "bug: ");
+}
+
 }  // namespace
 }  // namespace sticky::coordinator

@@ -50,5 +50,16 @@ TEST(KeptInvocations, ABlockGoesWithItsLastInvocationAndTheOthersStay) {
   EXPECT_EQ(protocol::decode_invocation(kept.at({3})), invocation(3));
 }
 
+TEST(KeptInvocationsDeathTest, ToTakeOneThatIsNotThereIsABug) {
+  KeptInvocations kept;
+  kept.add(block(3, 2));
+  kept.erase({4});
+
+  EXPECT_DEATH((void)kept.at({4}), "bug: ");
+  EXPECT_DEATH(kept.erase({4}), "bug: ");
+  EXPECT_DEATH((void)kept.at({1 << 20}), "bug: ");
+  EXPECT_DEATH(kept.erase({1 << 20}), "bug: ");
+}
+
 }  // namespace
 }  // namespace sticky::coordinator

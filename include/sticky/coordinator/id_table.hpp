@@ -39,9 +39,9 @@ class IdTable {
     return const_cast<IdTable*>(this)->find(id);  // NOLINT(cppcoreguidelines-pro-type-const-cast)
   }
   void erase(InvocationId id) {
+    STICKY_CHECK(find(id) != nullptr);
     const auto [at, place] = split(id);
     Chunk& chunk = *chunks_[at];
-    STICKY_CHECK(chunk.is_used[place]);
     chunk.is_used[place] = false;
     chunk.entries[place] = T{};
     --n_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "sticky/base/check.hpp"
 #include "sticky/base/ids.hpp"
 #include "sticky/coordinator/id_table.hpp"
 #include "sticky/protocol/codec.hpp"
@@ -28,12 +29,15 @@ class KeptInvocations {
   [[nodiscard]] bool contains(InvocationId id) const { return entries_.find(id) != nullptr; }
   /// Of one that is there.
   [[nodiscard]] std::string_view at(InvocationId id) const {
-    const Entry& entry = *entries_.find(id);
-    return std::string_view(entry.block->bytes).substr(entry.begin, entry.n_bytes);
+    const Entry* entry = entries_.find(id);
+    STICKY_CHECK(entry != nullptr);
+    return std::string_view(entry->block->bytes).substr(entry->begin, entry->n_bytes);
   }
   /// One that is there.
   void erase(InvocationId id) {
-    const auto block = entries_.find(id)->block;
+    const Entry* entry = entries_.find(id);
+    STICKY_CHECK(entry != nullptr);
+    const auto block = entry->block;
     entries_.erase(id);
     if (--block->n_left == 0) blocks_.erase(block);
   }
