@@ -33,6 +33,12 @@ bool is_neutral(const Json& value) {
   }
 }
 
+// For a message.
+std::string start_of(const Json& value) {
+  std::string text = value.dump();
+  return text.size() > 200 ? text.substr(0, 200) + "…" : text;
+}
+
 std::optional<i32> token_id(const Json& value) {
   if (!value.is_integer() || value.as_integer() < 0 ||
       value.as_integer() > std::numeric_limits<i32>::max())
@@ -41,6 +47,14 @@ std::optional<i32> token_id(const Json& value) {
 }
 
 }  // namespace
+
+ConfigReader::ConfigReader(const Json& config, std::string where, std::string prefix)
+    : config_(config),
+      where_(std::move(where)),
+      prefix_(std::move(prefix)) {
+  if (!config_.is_object())
+    fail<FormatError>("{} is {}, but must be an object", where_, start_of(config_));
+}
 
 const Json* ConfigReader::find(std::string_view key) {
   const std::string name = prefix_ + std::string(key);
@@ -57,9 +71,7 @@ bool ConfigReader::is_null(std::string_view key) const {
 void ConfigReader::reject(std::string_view key,
                           const Json& found,
                           std::string_view expected) const {
-  std::string value = found.dump();
-  if (value.size() > 200) value = value.substr(0, 200) + "…";
-  fail<FormatError>("{}: {}{} is {}, but {}", where_, prefix_, key, value, expected);
+  fail<FormatError>("{}: {}{} is {}, but {}", where_, prefix_, key, start_of(found), expected);
 }
 
 const Json& ConfigReader::require(std::string_view key, std::string_view expected) {

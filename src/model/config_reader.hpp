@@ -18,11 +18,9 @@ namespace sticky::model {
 /// expected. A key whose value is null counts as absent, but where it may switch something off.
 class ConfigReader {
  public:
-  /// `config` must outlive this. `prefix` stands before every key ("llama." in GGUF).
-  ConfigReader(const Json& config, std::string where, std::string prefix = "")
-      : config_(config),
-        where_(std::move(where)),
-        prefix_(std::move(prefix)) {}
+  /// `config` must outlive this; FormatError where it is no object. `prefix` stands before every
+  /// key ("llama." in GGUF).
+  ConfigReader(const Json& config, std::string where, std::string prefix = "");
 
   [[nodiscard]] const Json* find(std::string_view key);
   [[nodiscard]] i64 count(std::string_view key);  ///< required, 1 … 2^31 - 1

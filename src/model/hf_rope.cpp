@@ -153,7 +153,6 @@ void read_hf_rope(ConfigReader& config, ModelSpec& spec, const RopeKeys& keys) {
     config.reject("rope_scaling", *v4, "must not stand beside rope_parameters");
   const std::string key = v5 != nullptr ? "rope_parameters" : "rope_scaling";
   const Json* object = v5 != nullptr ? v5 : v4;
-  if (object != nullptr && !object->is_object()) config.reject(key, *object, "must be an object");
   const Json none = Json::object();
   ConfigReader rope(object != nullptr ? *object : none, config.where() + ": " + key);
   read_partial(config, &rope, spec, keys);

@@ -127,5 +127,26 @@ TEST(Rope, Gemma3HasOneForEachTypeOfLayer) {
   }
 }
 
+TEST(Rope, WhatMustBeAnObjectIsNamedWhereItIsNone) {
+  const auto error_of = [](MemoryCheckpoint checkpoint, Json ropes) -> std::string {
+    checkpoint.set("rope_parameters", std::move(ropes));
+    try {
+      (void)read_spec(checkpoint);
+    } catch (const FormatError& e) {
+      return e.what();
+    }
+    return "";
+  };
+
+  EXPECT_EQ(error_of(small_gemma3(), Json::object({{"full_attention", 3}})),
+            "MODEL/config.json: rope_parameters: full_attention is 3, but must be an object");
+  EXPECT_EQ(error_of(small_gemma3(), Json::object({{"full_attention", Json::object()},
+                                                   {"sliding_attention", Json::array({1})}})),
+            "MODEL/config.json: rope_parameters: sliding_attention is [1], but must be an object");
+  EXPECT_EQ(error_of(small_gemma3(), "yarn"),
+            "MODEL/config.json: rope_parameters is \"yarn\", but must be an object");
+  EXPECT_EQ(error_with(true), "MODEL/config.json: rope_scaling is true, but must be an object");
+}
+
 }  // namespace
 }  // namespace sticky::test

@@ -184,6 +184,19 @@ TEST(Spec, TensorsAtOddsWithTheConfigAreNamed) {
       "config describes");
 }
 
+// Rotary keys as transformers 5 nests them, also one level deeper, with values of any kind.
+Json random_ropes(std::mt19937& random, const std::vector<Json>& values, int depth = 1) {
+  Json out = Json::object();
+  for (const char* key :
+       {"full_attention", "sliding_attention", "rope_type", "rope_theta", "factor"}) {
+    if (random() % 2 == 0) continue;
+    const bool is_nested = depth > 0 && random() % 4 == 0;
+    out.set(key,
+            is_nested ? random_ropes(random, values, depth - 1) : values[random() % values.size()]);
+  }
+  return out;
+}
+
 // A config is hostile input too: whatever it says ends in an error or in a plan.
 TEST(Spec, ConfigsOfRandomValuesNeverDoMoreThanFail) {
   std::mt19937 random(3);
@@ -205,6 +218,8 @@ TEST(Spec, ConfigsOfRandomValuesNeverDoMoreThanFail) {
     auto checkpoint = small_llama();
     for (int change = 0; change < 3; ++change)
       checkpoint.set(keys[random() % keys.size()].name, values[random() % values.size()]);
+    if (i % 4 == 0) checkpoint.set("architectures", Json::array({"Gemma3ForCausalLM"}));
+    if (i % 2 == 0) checkpoint.set("rope_parameters", random_ropes(random, values));
     const auto description = model::describe(checkpoint, {}, DType::f32, i64{1} << 30);
     n_refused += description.can_run ? 0 : 1;
     EXPECT_EQ(description.can_run, description.obstacle.empty());
