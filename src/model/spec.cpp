@@ -70,6 +70,8 @@ void ModelSpec::validate() const {
           "the number of windows is not n_layers");
   for (const i64 window : windows)
     require(window >= 0, "a window is negative");
+  require(pre_norms || mlp_place == MlpPlace::behind,
+          "pre_norms is off, but an MLP beside attention needs a norm before both");
   require(std::isfinite(norm_eps) && norm_eps >= 0, "norm_eps is negative or not finite");
   require(std::isfinite(norm_offset), "norm_offset is not finite");
   require_positive("embedding_scale", embedding_scale);
