@@ -19,6 +19,15 @@ constexpr std::array<std::string_view, 24> kMathematicalWords{
     "moe",        "multiplier", "norm",      "parallel", "qk_",           "quant",
     "residual",   "rope",       "rotary",    "scal",     "softcap",       "window"};
 
+void read_kv_heads(ConfigReader& config, ModelSpec& spec, const HfKeys& keys) {
+  constexpr std::string_view kKey = "num_key_value_heads";
+  spec.n_kv_heads = keys.needs_kv_heads ? config.count(kKey) : config.count_or(kKey, spec.n_heads);
+  if (!keys.may_share_kv_heads && spec.n_kv_heads != spec.n_heads) {
+    config.reject(kKey, Json(spec.n_kv_heads),
+                  fmt::format("must be as {}, {}", keys.heads, spec.n_heads));
+  }
+}
+
 void read_head_dim(ConfigReader& config, ModelSpec& spec, const HfKeys& keys) {
   const Json* found = config.find("head_dim");
   if (found == nullptr && keys.default_head_dim == 0 && spec.d_model % spec.n_heads != 0) {
@@ -60,8 +69,7 @@ ModelSpec read_hf_decoder(ConfigReader& config,
   spec.d_ff =
       keys.may_lack_d_ff ? config.count_or(keys.d_ff, 4 * spec.d_model) : config.count(keys.d_ff);
   spec.n_heads = config.count(keys.heads);
-  spec.n_kv_heads = keys.needs_kv_heads ? config.count("num_key_value_heads")
-                                        : config.count_or("num_key_value_heads", spec.n_heads);
+  read_kv_heads(config, spec, keys);
   read_head_dim(config, spec, keys);
   spec.vocab = config.count("vocab_size");
   spec.context = keys.default_context > 0 ? config.count_or(keys.context, keys.default_context)

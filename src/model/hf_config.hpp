@@ -29,8 +29,9 @@ struct HfKeys {
   i64 default_context = 0;
   i64 default_head_dim = 0;  ///< 0: hidden size / heads
   double default_norm_eps = 0.0;
-  bool needs_kv_heads = false;  ///< else as many as heads, where the key is absent
-  bool may_lack_d_ff = false;   ///< 4 * d_model then
+  bool needs_kv_heads = false;     ///< else as many as heads, where the key is absent
+  bool may_share_kv_heads = true;  ///< several heads of q may have one of k and v
+  bool may_lack_d_ff = false;      ///< 4 * d_model then
   bool tied_head = false;
 };
 

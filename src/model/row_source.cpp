@@ -38,7 +38,9 @@ i64 RowSource::row_of_tensor(const FoundTensor& t, i64 r) const {
     r += 2 * (in_head % half) + in_head / half - in_head;
   }
   const RowPart& part = t.place.part;
-  return part.n_rows == 0 ? r : part.begin + r / part.block * part.step + r % part.block;
+  if (part.n_rows > 0) r = part.begin + r / part.block * part.step + r % part.block;
+  STICKY_CHECK(0 <= r && r < t.all_rows());  // lengths of what is read follow from it
+  return r;
 }
 
 void RowSource::read_piece(const FoundTensor& t, i64 row) {

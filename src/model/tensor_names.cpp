@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "sticky/base/check.hpp"
+
 namespace sticky::model {
 
 namespace {
@@ -127,6 +129,7 @@ std::vector<RolePart> parts_of(const ModelSpec& spec, const TensorName& name) {
     case Fused::qkv:
       return {{Role::q, {q, 0, q, q}}, {Role::k, {kv, q, kv, kv}}, {Role::v, {kv, q + kv, kv, kv}}};
     case Fused::qkv_by_head:
+      STICKY_CHECK(kv == q);
       return {{Role::q, {q, 0, d, 3 * d}},
               {Role::k, {kv, d, d, 3 * d}},
               {Role::v, {kv, 2 * d, d, 3 * d}}};

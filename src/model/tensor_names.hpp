@@ -15,7 +15,7 @@ namespace sticky::model {
 enum class Fused : std::uint8_t {
   no,
   qkv,          ///< rows of q, then k, then v
-  qkv_by_head,  ///< rows of q, k and v of head 0, then those of head 1, …
+  qkv_by_head,  ///< rows of q, k and v of head 0, then those of head 1, …; as many of k as of q
   gate_up       ///< rows of gate, then up
 };
 

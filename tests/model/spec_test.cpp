@@ -165,6 +165,36 @@ TEST(Spec, AKeyOfTheWrongKindOrRangeIsNamedWithWhatItMayBe) {
   EXPECT_THAT(error_with("architectures", Json()), HasSubstr("architectures is null"));
 }
 
+// Their code in transformers has no such key: the tensors of q, k and v are shared by equal parts.
+TEST(Spec, AFamilyWhoseHeadsAllHaveTheirOwnKeysRefusesFewer) {
+  auto neox = small_llama();
+  neox.set("architectures", Json::array({"GPTNeoXForCausalLM"}));
+  neox.set("layer_norm_eps", 0.01);
+  EXPECT_THAT(error_of(neox), HasSubstr("num_key_value_heads is 3, but must be as "
+                                        "num_attention_heads, 6"));
+
+  auto gpt2 = small_llama();
+  gpt2.set("architectures", Json::array({"GPT2LMHeadModel"}));
+  for (const auto& [key, value] : std::vector<std::pair<std::string, i64>>{
+           {"n_layer", 2}, {"n_embd", 20}, {"n_head", 6}, {"n_positions", 64}})
+    gpt2.set(key, value);
+  gpt2.set("layer_norm_epsilon", 0.01);
+  EXPECT_THAT(error_of(gpt2), HasSubstr("num_key_value_heads is 3, but must be as n_head, 6"));
+}
+
+// With the sum in the place of its norm, the MLP would read what attention has already added.
+TEST(Spec, AnMlpBesideAttentionNeedsANormBeforeBoth) {
+  using model::MlpPlace;
+  model::ModelSpec spec = read_spec(small_llama());
+  for (const MlpPlace place : {MlpPlace::beside, MlpPlace::beside_same_norm}) {
+    spec.mlp_place = place;
+    spec.pre_norms = true;
+    EXPECT_NO_THROW(spec.validate());
+    spec.pre_norms = false;
+    EXPECT_THROW(spec.validate(), FormatError);
+  }
+}
+
 TEST(Spec, TensorsAtOddsWithTheConfigAreNamed) {
   auto missing = small_llama();
   missing.remove("model.layers.1.mlp.up_proj.weight");

@@ -26,6 +26,7 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
                                     .norm_eps = "layer_norm_epsilon",
                                     .activation = "activation_function",
                                     .default_activation = "gelu_new",
+                                    .may_share_kv_heads = false,
                                     .may_lack_d_ff = true,
                                     .tied_head = true});
   spec.learned_positions = true;

@@ -18,8 +18,9 @@ constexpr std::string_view kName = "gpt_neox";
 
 ModelSpec read_hf(const Checkpoint& checkpoint) {
   ConfigReader config(checkpoint.config(), checkpoint.path() + "/config.json");
-  ModelSpec spec = read_hf_decoder(config, checkpoint, kName,
-                                   {.norm_eps = "layer_norm_eps", .default_activation = "gelu"});
+  ModelSpec spec = read_hf_decoder(
+      config, checkpoint, kName,
+      {.norm_eps = "layer_norm_eps", .default_activation = "gelu", .may_share_kv_heads = false});
   spec.norm = NormKind::layer;
   spec.norm_bias = true;
   spec.gated_mlp = false;
