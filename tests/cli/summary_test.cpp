@@ -119,7 +119,10 @@ TEST(Summary, OfManyWorkersAndLossesListsTheLastAndCountsTheOthers) {
   many.last.losses.insert(many.last.losses.end(), 3000, newcomer);
   coordinator::WorkerStatus gone = worker(1.0);
   gone.state = "left";
-  many.last.workers.insert(many.last.workers.begin(), 3000, gone);
+  for (i64 id = 3; id < 3003; ++id) {
+    gone.worker = WorkerId{id};
+    many.last.workers.push_back(gone);
+  }
   const Json json = summary_json(many, {}, {});
   EXPECT_EQ(array_at(json, "workers").size(), 1002U) << "those that are there, and 1000";
   EXPECT_EQ(integer_at(json, "workers_left_out"), 2000);
