@@ -29,13 +29,15 @@ struct TensorName {
   Fused fused = Fused::no;
 };
 
-/// Llama's names, which many families took over.
-inline constexpr std::array<TensorName, 12> kLlamaTensors{{
+/// Llama's names, which many families took over; with those of normed heads, which some have.
+inline constexpr std::array<TensorName, 14> kLlamaTensors{{
     {Role::embedding, "embed_tokens", "token_embd"},
     {Role::attention_norm, "input_layernorm", "attn_norm"},
     {Role::q, "self_attn.q_proj", "attn_q"},
     {Role::k, "self_attn.k_proj", "attn_k"},
     {Role::v, "self_attn.v_proj", "attn_v"},
+    {Role::q_norm, "self_attn.q_norm", "attn_q_norm"},
+    {Role::k_norm, "self_attn.k_norm", "attn_k_norm"},
     {Role::o, "self_attn.o_proj", "attn_output"},
     {Role::mlp_norm, "post_attention_layernorm", "ffn_norm"},
     {Role::gate, "mlp.gate_proj", "ffn_gate"},
@@ -45,6 +47,26 @@ inline constexpr std::array<TensorName, 12> kLlamaTensors{{
     {Role::head, "lm_head", "output"},
 }};
 inline constexpr std::array<std::string_view, 1> kLlamaUnused{"self_attn.rotary_emb.inv_freq"};
+
+/// The names of models with norms behind attention and MLP, before them too or not.
+inline constexpr std::array<TensorName, 16> kPostNormTensors{{
+    {Role::embedding, "embed_tokens", "token_embd"},
+    {Role::attention_norm, "input_layernorm", "attn_norm"},
+    {Role::q, "self_attn.q_proj", "attn_q"},
+    {Role::k, "self_attn.k_proj", "attn_k"},
+    {Role::v, "self_attn.v_proj", "attn_v"},
+    {Role::q_norm, "self_attn.q_norm", "attn_q_norm"},
+    {Role::k_norm, "self_attn.k_norm", "attn_k_norm"},
+    {Role::o, "self_attn.o_proj", "attn_output"},
+    {Role::post_attention_norm, "post_attention_layernorm", "post_attention_norm"},
+    {Role::mlp_norm, "pre_feedforward_layernorm", "ffn_norm"},
+    {Role::gate, "mlp.gate_proj", "ffn_gate"},
+    {Role::up, "mlp.up_proj", "ffn_up"},
+    {Role::down, "mlp.down_proj", "ffn_down"},
+    {Role::post_mlp_norm, "post_feedforward_layernorm", "post_ffw_norm"},
+    {Role::final_norm, "norm", "output_norm"},
+    {Role::head, "lm_head", "output"},
+}};
 
 /// How a family names its tensors. Which of them a model has is told by its spec.
 struct NameTable {

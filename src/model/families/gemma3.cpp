@@ -1,7 +1,6 @@
 // Gemma 3, the text model: Gemma 2 with normed heads of q and k in the place of capped scores, and
 // other rotary positions in layers with a window.
 // Judge of every key: Gemma3TextConfig and modeling_gemma3.py of transformers 4 and 5.
-#include <array>
 #include <string>
 
 #include "families.hpp"
@@ -59,27 +58,8 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
-constexpr std::array<TensorName, 16> kTensors{{
-    {Role::embedding, "embed_tokens", "token_embd"},
-    {Role::attention_norm, "input_layernorm", "attn_norm"},
-    {Role::q, "self_attn.q_proj", "attn_q"},
-    {Role::k, "self_attn.k_proj", "attn_k"},
-    {Role::v, "self_attn.v_proj", "attn_v"},
-    {Role::q_norm, "self_attn.q_norm", "attn_q_norm"},
-    {Role::k_norm, "self_attn.k_norm", "attn_k_norm"},
-    {Role::o, "self_attn.o_proj", "attn_output"},
-    {Role::post_attention_norm, "post_attention_layernorm", "post_attention_norm"},
-    {Role::mlp_norm, "pre_feedforward_layernorm", "ffn_norm"},
-    {Role::gate, "mlp.gate_proj", "ffn_gate"},
-    {Role::up, "mlp.up_proj", "ffn_up"},
-    {Role::down, "mlp.down_proj", "ffn_down"},
-    {Role::post_mlp_norm, "post_feedforward_layernorm", "post_ffw_norm"},
-    {Role::final_norm, "norm", "output_norm"},
-    {Role::head, "lm_head", "output"},
-}};
-
 TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
-  return make_tensor_table(spec, checkpoint, {.names = kTensors});
+  return make_tensor_table(spec, checkpoint, {.names = kPostNormTensors});
 }
 
 }  // namespace

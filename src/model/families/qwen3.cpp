@@ -1,7 +1,5 @@
 // Qwen3: a Llama whose heads of q and k are normed, all with the same weights.
 // Judge of every key: Qwen3Config and modeling_qwen3.py of transformers 4 and 5.
-#include <array>
-
 #include "families.hpp"
 #include "hf_config.hpp"
 #include "hf_rope.hpp"
@@ -29,25 +27,8 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
-constexpr std::array<TensorName, 14> kTensors{{
-    {Role::embedding, "embed_tokens", "token_embd"},
-    {Role::attention_norm, "input_layernorm", "attn_norm"},
-    {Role::q, "self_attn.q_proj", "attn_q"},
-    {Role::k, "self_attn.k_proj", "attn_k"},
-    {Role::v, "self_attn.v_proj", "attn_v"},
-    {Role::q_norm, "self_attn.q_norm", "attn_q_norm"},
-    {Role::k_norm, "self_attn.k_norm", "attn_k_norm"},
-    {Role::o, "self_attn.o_proj", "attn_output"},
-    {Role::mlp_norm, "post_attention_layernorm", "ffn_norm"},
-    {Role::gate, "mlp.gate_proj", "ffn_gate"},
-    {Role::up, "mlp.up_proj", "ffn_up"},
-    {Role::down, "mlp.down_proj", "ffn_down"},
-    {Role::final_norm, "norm", "output_norm"},
-    {Role::head, "lm_head", "output"},
-}};
-
 TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
-  return make_tensor_table(spec, checkpoint, {.names = kTensors});
+  return make_tensor_table(spec, checkpoint, {.names = kLlamaTensors});
 }
 
 }  // namespace
