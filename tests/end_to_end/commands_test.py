@@ -1,7 +1,6 @@
 """What a user sees: exit codes, messages, and the commands that need no launch."""
 import json
 import os
-import pty
 import signal
 import subprocess
 import unittest
@@ -221,19 +220,10 @@ class Commands(RunTest):
 
     def test_on_a_terminal_the_final_counts_stay_above_the_summary(self):
         file = write_lines(self.scratch / "in.jsonl", claims(40))
-        ours, theirs = pty.openpty()
-        process = subprocess.Popen(self.command("run", "-i", file, "-o", self.scratch / "run", "--model", self.tiny_model()),
-                                   stdout=theirs, stderr=theirs, cwd=self.scratch)
-        os.close(theirs)
-        shown = b""
-        while True:
-            try:
-                shown += os.read(ours, 65536)
-            except OSError:  # the other side is closed
-                break
-        os.close(ours)
-        self.assertEqual(process.wait(timeout=60), 0)
-        *before, summary = shown.decode("utf-8").split("finished in ")
+        code, shown = self.call_on_terminal(["stdout", "stderr"], "run", "-i", file, "-o", self.scratch / "run",
+                                            "--model", self.tiny_model())
+        self.assertEqual(code, 0)
+        *before, summary = shown.split("finished in ")
         self.assertRegex(before[-1].splitlines()[-1], r"\[00:00:\d\d\] 40/40 \(100.0 %\)")
         self.assertNotIn("req/min  in", summary)
         self.assertNotIn("\033[K", summary)

@@ -8,6 +8,7 @@ import json
 import lzma
 import os
 import pathlib
+import pty
 import shutil
 import signal
 import subprocess
@@ -150,6 +151,20 @@ class RunTest(unittest.TestCase):
             self.command(*arguments), capture_output=True, timeout=timeout, cwd=self.scratch, text=True,
             errors="replace", **options,
         )
+
+    def call_on_terminal(self, streams, *arguments):
+        """Runs the binary to its end, those streams of it on a terminal: its exit code and what that shows."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(self.command(*arguments), cwd=self.scratch, **{stream: theirs for stream in streams})
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+        os.close(ours)
+        return process.wait(timeout=60), shown.decode("utf-8")
 
     def start(self, *arguments, **options):
         """Starts the binary in the background, with its own session."""
