@@ -17,8 +17,8 @@ namespace {
 constexpr double kTurnaroundWindow = 64.0;
 // Invocations that wait are read ahead as far as this, or as often what all workers hold at once.
 // More would only fill memory: what is not read yet waits in its file.
-constexpr i64 kMaxAhead = 4096;
-constexpr i64 kMaxAheadOfSlots = 2;
+constexpr i64 kAhead = 4096;
+constexpr i64 kAheadPerSlot = 2;
 }  // namespace
 
 Reactor::Reactor(const Options& options, TimePoint start)
@@ -49,7 +49,7 @@ Actions Reactor::dispatch(TimePoint now) {
 bool Reactor::wants_input() const {
   return phase_ == Phase::running && !has_input_ended_ && !is_journal_pressed_ &&
          queued_bytes_ < options_.max_queued_bytes &&
-         n_waiting() < std::max(kMaxAhead, kMaxAheadOfSlots * n_slots_);
+         n_waiting() < std::max(kAhead, kAheadPerSlot * n_slots_);
 }
 
 bool Reactor::is_complete() const {
