@@ -9,7 +9,8 @@ build=(
   libhwloc-dev                 # which cores and devices belong to a rank
   libfmt-dev libcli11-dev      # text and command line
   libtomlplusplus-dev          # job files
-  nlohmann-json3-dev           # reading JSON
+  nlohmann-json3-dev           # reading JSON: strictly, with the place of an error
+  libsimdjson-dev              # reading JSON: fast
   libpcre2-dev libutf8proc-dev # tokenizers: regular expressions, Unicode normal forms
   zlib1g-dev libzstd-dev       # packed input files
   libxxhash-dev                # identities of requests and prefixes

@@ -2,51 +2,21 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
 #include <nlohmann/json.hpp>
 
 #include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 
+#include "json_fast.hpp"
+#include "json_members.hpp"
+
 namespace sticky {
 
 namespace {
 
-constexpr std::size_t kMaxDepth = 512;
-
-// Keeps the last of the members that bear one name, in the place of the first, as Python's dict
-// does.
-void drop_doubles(Json::Object& object) {
-  std::unordered_map<std::string_view, std::size_t> seen;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < object.size(); ++i) {
-    const auto [at, is_new] = seen.try_emplace(object[i].name, kept);
-    if (!is_new) {
-      object[at->second].value = std::move(object[i].value);
-      continue;
-    }
-    if (kept != i) {
-      seen.erase(at);  // its key pointed into the member that moves now
-      object[kept] = std::move(object[i]);
-      seen.emplace(object[kept].name, kept);
-    }
-    ++kept;
-  }
-  object.resize(kept);
-}
-
-bool has_doubles(const Json::Object& object) {
-  // Few members, as nearly always: comparing beats hashing.
-  constexpr std::size_t kFew = 16;
-  if (object.size() > kFew) return true;
-  for (std::size_t i = 0; i < object.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (object[i].name == object[j].name) return true;
-  return false;
-}
-
-// Builds a Json from the events of the library's parser, which does not recurse.
+// Builds a Json from the events of nlohmann's parser, which does not recurse, or says what is wrong
+// with the text.
 class Builder {
  public:
   Json take() { return std::move(root_); }
@@ -71,8 +41,7 @@ class Builder {
     return true;
   }
   bool end_object() {
-    Json::Object& object = open_.back()->as_object();
-    if (has_doubles(object)) drop_doubles(object);
+    keep_last_of_doubles(open_.back()->as_object());
     open_.pop_back();
     return true;
   }
@@ -96,7 +65,7 @@ class Builder {
     return true;
   }
   bool open(Json container) {
-    if (open_.size() == kMaxDepth) fail<FormatError>("nested deeper than {} levels", kMaxDepth);
+    if (open_.size() == kMaxJsonDepth) fail<FormatError>("nested deeper than {} levels", kMaxJsonDepth);
     open_.push_back(place(std::move(container)));
     return true;
   }
@@ -144,6 +113,7 @@ Json Json::array(std::initializer_list<Json> elements) {
 }
 
 Json Json::parse(std::string_view text) {
+  if (auto json = parse_json_fast(text)) return *std::move(json);
   Builder builder;
   nlohmann::json::sax_parse(text, &builder);
   return builder.take();

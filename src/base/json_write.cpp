@@ -1,6 +1,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 #include "sticky/base/json.hpp"
 #include "sticky/base/utf8.hpp"
@@ -38,6 +40,32 @@ void append_escape(std::string& out, unsigned char c) {
       out += kHex[c >> 4];
       out += kHex[c & 15];
   }
+}
+
+constexpr bool must_be_escaped(unsigned char c) {
+  return c < 0x20 || c == '"' || c == '\\';
+}
+
+// Whether one of eight bytes must be: for each byte, (x - n) & ~x has its high bit set where the byte
+// is below n, and a byte equal to c is one that is below 1 after x ^ c. Borrows only follow a hit.
+bool has_one_to_escape(const char* eight) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::uint64_t x = 0;
+  std::memcpy(&x, eight, sizeof x);
+  const auto below = [](std::uint64_t bytes, std::uint64_t n) { return (bytes - n * kEach) & ~bytes; };
+  const std::uint64_t hits =
+      below(x, 0x20) | below(x ^ ('"' * kEach), 1) | below(x ^ ('\\' * kEach), 1);
+  return (hits & (0x80 * kEach)) != 0;
+}
+
+// From `i` on; the text's size where there is none.
+std::size_t next_to_escape(std::string_view text, std::size_t i) {
+  constexpr std::size_t kStride = 8;
+  while (text.size() - i >= kStride && !has_one_to_escape(text.data() + i))
+    i += kStride;
+  while (i < text.size() && !must_be_escaped(static_cast<unsigned char>(text[i])))
+    ++i;
+  return i;
 }
 
 void append_double(std::string& out, double value) {
@@ -138,11 +166,9 @@ void append_json_string(std::string& out, std::string_view text) {
   }
   out += '"';
   std::size_t plain = 0;  // first byte not yet copied
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    if (c >= 0x20 && c != '"' && c != '\\') continue;
+  for (std::size_t i = next_to_escape(text, 0); i < text.size(); i = next_to_escape(text, plain)) {
     out += text.substr(plain, i - plain);
-    append_escape(out, c);
+    append_escape(out, static_cast<unsigned char>(text[i]));
     plain = i + 1;
   }
   out += text.substr(plain);

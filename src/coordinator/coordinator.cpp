@@ -128,31 +128,8 @@ void Coordinator::listen(Duration patience) {
 
 void Coordinator::hear(PeerId from, protocol::Message& message) {
   const WorkerId worker = worker_of(from);
-  std::visit(Overload{[&](protocol::Hello& m) {
-                        Known& who = known(worker);
-                        who.process = {m.host, m.pid_namespace, m.pid, m.start_ticks};
-                        who.status.host = std::move(m.host);
-                        who.status.pid = m.pid;
-                        who.status.description = std::move(m.device);
-                        who.is_watched = around_.processes.watch(from, who.process);
-                        workforce_.note_host(worker, who.status.host);
-                        tell(WorkerJoined{worker, who.status.host});
-                      },
-                      [&](protocol::StateReady& m) {
-                        known(worker).ready_since = now_;
-                        WorkerStatus& status = known(worker).status;
-                        status.ready_seconds = seconds_so_far();
-                        status.slots = m.slots;
-                        status.load_seconds = m.load_seconds;
-                        status.description = std::move(m.description);
-                        status.arithmetic = std::move(m.arithmetic);
-                        log::info("worker {} is ready after {:.1f} s: {}, {}, {}", worker.value,
-                                  m.load_seconds, status.description, counted(m.slots, "slot"),
-                                  status.arithmetic);
-                        workforce_.note_ready(worker, now_);
-                        next_decision_ = now_;
-                        tell(WorkerReady{worker, m.slots, status.arithmetic});
-                      },
+  std::visit(Overload{[&](protocol::Hello& m) { hear_hello(from, worker, m); },
+                      [&](protocol::StateReady& m) { hear_ready(worker, m); },
                       [&](protocol::StateFailed& m) {
                         tell(WorkerFailed{worker, std::move(m.reason)});
                       },
@@ -176,6 +153,32 @@ void Coordinator::hear(PeerId from, protocol::Message& message) {
                         tell(WorkerGone{worker, "it sent what only a coordinator may send"});
                       }},
              message);
+}
+
+void Coordinator::hear_hello(PeerId from, WorkerId worker, protocol::Hello& hello) {
+  Known& who = known(worker);
+  who.process = {hello.host, hello.pid_namespace, hello.pid, hello.start_ticks};
+  who.status.host = std::move(hello.host);
+  who.status.pid = hello.pid;
+  who.status.description = std::move(hello.device);
+  who.is_watched = around_.processes.watch(from, who.process);
+  workforce_.note_host(worker, who.status.host);
+  tell(WorkerJoined{worker, who.status.host});
+}
+
+void Coordinator::hear_ready(WorkerId worker, protocol::StateReady& state) {
+  known(worker).ready_since = now_;
+  WorkerStatus& status = known(worker).status;
+  status.ready_seconds = seconds_so_far();
+  status.slots = state.slots;
+  status.load_seconds = state.load_seconds;
+  status.description = std::move(state.description);
+  status.arithmetic = std::move(state.arithmetic);
+  log::info("worker {} is ready after {:.1f} s: {}, {}, {}", worker.value, state.load_seconds,
+            status.description, counted(state.slots, "slot"), status.arithmetic);
+  workforce_.note_ready(worker, now_);
+  next_decision_ = now_;
+  tell(WorkerReady{worker, state.slots, status.arithmetic});
 }
 
 // What is looked at ten times a second.

@@ -119,12 +119,14 @@ class ThreadedLog final : public ResultsLog {
 
   void append(bool is_error, std::string record) override {
     n_queued_bytes_.fetch_add(static_cast<i64>(record.size()));
+    n_queued_.fetch_add(1);
+    bool is_first = false;
     {
       const std::lock_guard lock(mutex_);
+      is_first = queue_.empty();
       queue_.emplace_back(is_error, std::move(record));
     }
-    n_queued_.fetch_add(1);
-    has_work_.notify_one();
+    if (is_first) has_work_.notify_one();  // for the others the thread is awake already
   }
 
   [[nodiscard]] i64 n_queued() const override { return n_queued_.load(); }

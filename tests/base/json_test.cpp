@@ -1,6 +1,7 @@
 #include "sticky/base/json.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "sticky/base/error.hpp"
 
@@ -89,6 +90,18 @@ TEST(Json, WritesStringsThatAnyParserTakes) {
             "\"a\\\"\\\\\\n\\r\\t\\b\\f\\u0001\\u001f\x7f\"");
   EXPECT_EQ(Json("\xffé").dump(), "\"\xEF\xBF\xBDé\"");
   EXPECT_EQ(Json("a\0b"s).dump(), "\"a\\u0000b\"");
+}
+
+// Strings are looked through in strides of eight bytes.
+TEST(Json, EscapesAnyByteAtAnyPlace) {
+  for (int byte = 0; byte < 0x80; ++byte)
+    for (std::size_t at = 0; at < 19; ++at) {
+      std::string text = "é23456789abcdefghé";
+      text.insert(at < 1 || at > 17 ? at : at + 1, 1, static_cast<char>(byte));
+      const std::string written = Json(text).dump();
+      ASSERT_EQ(nlohmann::json::parse(written).get<std::string>(), text) << byte << " at " << at;
+      ASSERT_EQ(written, nlohmann::json(text).dump()) << byte << " at " << at;
+    }
 }
 
 TEST(Json, WritesForPeopleWithIndent) {

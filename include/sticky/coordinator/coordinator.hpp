@@ -57,6 +57,8 @@ class Coordinator {
   void warn_of(const OtherModel& other) const;
   void listen(Duration patience);
   void hear(protocol::PeerId from, protocol::Message& message);
+  void hear_hello(protocol::PeerId from, WorkerId worker, protocol::Hello& hello);
+  void hear_ready(WorkerId worker, protocol::StateReady& state);
   void look_around();
   void look_for_the_ended();
   void mind_journal();
