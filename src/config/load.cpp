@@ -11,6 +11,7 @@
 #include "sticky/base/error.hpp"
 #include "sticky/malleability/idle_nodes.hpp"
 
+#include "generation_config.hpp"
 #include "nearest.hpp"
 #include "rows.hpp"
 #include "toml_file.hpp"
@@ -84,6 +85,7 @@ class Loader {
     if (sources.needs_input && config.input.files.empty())
       report("", "no input: give -i FILE, or files = [\"FILE\"] under [input]");
     check_paths(sources);
+    if (sources.needs_model && config.run.sampling_defaults == "model") add_generation_config();
     check_resize();
     check_lengths();
     collect_settings();
@@ -111,6 +113,14 @@ class Loader {
     if (const auto wrong = store(row->type, entry.value, field))
       report(entry.origin, fmt::format("{} = {}{}", entry.key, entry.value.dump(), *wrong));
     origins_[entry.key] = entry.origin;
+  }
+
+  // Below everything that was set.
+  void add_generation_config() {
+    const std::string& model = loaded_.config.worker.state.model;
+    if (std::error_code ignored; model.empty() || !fs::exists(model, ignored)) return;  // reported
+    for (Entry& entry : read_generation_config(model, loaded_.problems))
+      if (!origins_.contains(entry.key)) add(std::move(entry));
   }
 
   // Several states are a promise of the job file's form that this program does not keep yet.
