@@ -13,6 +13,9 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
+constexpr std::size_t kUsualBytes = 1U << 16U;
+constexpr std::size_t kUsualMembers = 4;
+
 // simdjson 3.0 takes a lone low surrogate for a character. Both cases of the hexadecimal digit.
 bool may_have_surrogates(std::string_view text) {
   for (auto at = text.find("\\u"); at != std::string_view::npos; at = text.find("\\u", at + 2))
@@ -54,6 +57,7 @@ class Reader {
     ondemand::object object;
     if (value.get_object().get(object) != simdjson::SUCCESS) return false;
     Json::Object members;
+    members.reserve(kUsualMembers);
     for (auto field : object) {
       std::string_view name;
       if (field.unescaped_key().get(name) != simdjson::SUCCESS) return false;
@@ -121,12 +125,8 @@ class Reader {
   int depth_ = 0;
 };
 
-}  // namespace
-
-std::optional<Json> parse_json_fast(std::string_view text) {
-  if (may_have_surrogates(text)) return std::nullopt;
+std::optional<Json> parse_with(ondemand::parser& parser, std::string_view text) {
   const simdjson::padded_string padded(text);
-  ondemand::parser parser;
   ondemand::document document;
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return std::nullopt;
   Json json;
@@ -134,6 +134,18 @@ std::optional<Json> parse_json_fast(std::string_view text) {
   const char* rest = nullptr;
   if (document.current_location().get(rest) != simdjson::OUT_OF_BOUNDS) return std::nullopt;
   return json;
+}
+
+}  // namespace
+
+std::optional<Json> parse_json_fast(std::string_view text) {
+  if (may_have_surrogates(text)) return std::nullopt;
+  if (text.size() <= kUsualBytes) {
+    thread_local ondemand::parser usual;  // its buffers are worth as much time as a line
+    return parse_with(usual, text);
+  }
+  ondemand::parser parser;
+  return parse_with(parser, text);
 }
 
 }  // namespace sticky

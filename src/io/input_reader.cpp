@@ -119,11 +119,11 @@ class FilesReader final : public InputReader {
       return line;
     }
     line.payload = raw.text;
-    line.hash = hash128(raw.text);
     try {
       understand_json(Json::parse(raw.text), line);
     } catch (const FormatError& e) {
       set_error(line, kInvalidJsonLine, fmt::format("the line is no valid JSON: {}", e.what()));
+      line.hash = hash128(raw.text);
     }
     return line;
   }
@@ -132,6 +132,7 @@ class FilesReader final : public InputReader {
     if (!json.is_object()) {
       set_error(line, kInvalidJsonLine,
                 fmt::format("the line is {}, not an object", json.kind_name()));
+      line.hash = hash128(line.payload);
       return;
     }
     line.hash = hash128(request::canonical_request(json));

@@ -58,7 +58,10 @@ std::string canonical_body(const Json::Object& body,
     if (is_shorthand && (p == nullptr || !p->shorthand)) continue;
     members.push_back(&member);
   }
-  std::string out = "{\"body\":";
+  constexpr std::size_t kUsualBytes = 1024;
+  std::string out;
+  out.reserve(kUsualBytes);
+  out += "{\"body\":";
   append_canonical_members(out, std::move(members));
   out += ",\"method\":";
   out += method;
