@@ -1,5 +1,6 @@
 // One GGUF file, version 2 or 3: magic, version, counts, metadata (key, type, value), tensor table,
 // padding, data. Source: docs/gguf.md of the ggml project.
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -121,6 +122,17 @@ class MetadataReader {
   i64 n_elements_ = 0;
 };
 
+// What GGML calls the types that are not read; empty: there is none of that number.
+std::string_view name_of_other_type(std::uint32_t type) {
+  constexpr std::array<std::string_view, 40> kNames{
+      "",        "",       "",        "",      "",       "",      "",      "",
+      "",        "Q8_1",   "Q2_K",    "Q3_K",  "",       "",      "",      "Q8_K",
+      "IQ2_XXS", "IQ2_XS", "IQ3_XXS", "IQ1_S", "IQ4_NL", "IQ3_S", "IQ2_S", "IQ4_XS",
+      "I8",      "I16",    "I32",     "I64",   "F64",    "IQ1_M", "",      "",
+      "",        "",       "TQ1_0",   "TQ2_0", "",       "",      "",      "MXFP4"};
+  return type < kNames.size() ? kNames[type] : "";
+}
+
 Storage read_storage(GgufCursor& cursor) {
   const auto type = cursor.number<std::uint32_t>();
   switch (type) {
@@ -149,10 +161,11 @@ Storage read_storage(GgufCursor& cursor) {
     default:
       break;
   }
+  const std::string_view name = name_of_other_type(type);
   cursor.reject(fmt::format(
-      "stored as GGML type {}, but only F32 (0), F16 (1), Q4_0 (2), Q4_1 (3), Q5_0 (6), Q5_1 (7), "
-      "Q8_0 (8), Q4_K (12), Q5_K (13), Q6_K (14) and BF16 (30) can be read",
-      type));
+      "stored as {} (GGML type {}), but only F32, F16, BF16, Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, "
+      "Q5_K and Q6_K can be read",
+      name.empty() ? "an unknown type" : name, type));
 }
 
 // One line of the tensor table; offset_bytes is still relative to the data.

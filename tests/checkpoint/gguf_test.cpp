@@ -153,6 +153,14 @@ TEST_F(Gguf, MagicAndVersionAreChecked) {
   }
 }
 
+// Its counts and lengths have 64 bits as those of version 3, which only adds the byte order.
+TEST_F(Gguf, Version2IsReadAsVersion3) {
+  std::string bytes = read_file(kFormats);
+  ASSERT_EQ(bytes[4], 3);
+  bytes[4] = 2;
+  EXPECT_EQ(open(bytes), "");
+}
+
 TEST_F(Gguf, LengthsThatLieCostAnErrorNotMemory) {
   const std::uint64_t huge = std::uint64_t{1} << 63;
   ByteWriter string;
@@ -223,7 +231,14 @@ TEST_F(Gguf, EveryFieldOfATensorIsChecked) {
   EXPECT_THAT(open_tensors({{.dimensions = {1, 1, 1, 1, 1}}}, 16),
               HasSubstr("tensor t: 5 dimensions, but must have 1 to 4"));
   EXPECT_THAT(open_tensors({{.dimensions = {}}}, 16), HasSubstr("tensor t: 0 dimensions"));
-  EXPECT_THAT(open_tensors({{.type = 10}}, 16), HasSubstr("tensor t: stored as GGML type 10, but"));
+  EXPECT_THAT(open_tensors({{.type = 10}}, 16),
+              HasSubstr("tensor t: stored as Q2_K (GGML type 10), but"));
+  EXPECT_THAT(open_tensors({{.type = 23}}, 16), HasSubstr("stored as IQ4_XS (GGML type 23), but"));
+  EXPECT_THAT(open_tensors({{.type = 39}}, 16), HasSubstr("stored as MXFP4 (GGML type 39), but"));
+  for (const std::uint32_t type : {4U, 5U, 31U, 40U, 1U << 31U}) {
+    EXPECT_THAT(open_tensors({{.type = type}}, 16),
+                HasSubstr("stored as an unknown type (GGML type " + std::to_string(type) + ")"));
+  }
   EXPECT_THAT(open_tensors({{.dimensions = {33, 2}, .type = 8}}, 128),
               EndsWith("tensor t: rows of 33 elements, but q8_0 is stored in blocks of 32"));
   EXPECT_THAT(
