@@ -1,9 +1,10 @@
 // Tokenizers of GGUF files. Their metadata names the pre-tokenizer ("tokenizer.ggml.pre") where
-// tokenizer.json spells it out; the table below says what is behind a name.
-// Source: the GGUF specification, "Tokenizer"; the patterns as llama.cpp has them under these
-// names, the normal form as the tokenizer.json of the same models has it.
+// tokenizer.json spells it out: gguf_pre_tokenizers.hpp says what is behind a name.
+// Source: the GGUF specification, "Tokenizer"; where it is silent, what llama.cpp's conversion
+// writes.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "sticky/base/error.hpp"
 
 #include "fields.hpp"
+#include "gguf_pre_tokenizers.hpp"
 #include "pipeline.hpp"
 #include "score_merges.hpp"
 
@@ -20,46 +22,15 @@ namespace sticky::tokenizer {
 
 namespace {
 
-constexpr std::string_view kWordsLlama3 =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
-    R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
-constexpr std::string_view kWordsQwen2 =
-    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*)"
-    R"(|\s*[\r\n]+|\s+(?!\S)|\s+)";
-
 constexpr const char* kBlank = "\xE2\x96\x81";  // U+2581
-
-struct PreTokenizerOfName {
-  std::string_view name;
-  std::vector<std::string_view> patterns;  ///< one after the other, matches isolated
-  bool is_nfc = false;
-  bool ignores_merges = false;
-  bool adds_bos = false;  ///< unless the file says
-};
-
-const PreTokenizerOfName* find_pre_tokenizer(std::string_view name) {
-  static const std::vector<PreTokenizerOfName> kKnown{
-      {"gpt-2", {kGpt2Words}},
-      {"phi-2", {kGpt2Words}},
-      {"olmo", {kGpt2Words}, true},
-      {"smollm", {R"(\p{N})", kGpt2Words}},
-      {"starcoder", {R"(\p{N})", kGpt2Words}},
-      {"llama-bpe", {kWordsLlama3}, false, true, true},
-      {"qwen2", {kWordsQwen2}, true},
-      {"deepseek-r1-qwen", {kWordsQwen2}, true},
-      {"stablelm2", {kWordsQwen2}},
-      {"default",
-       {R"([\p{P}\$\+<=>\^~\|]+)",
-        R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S))", R"(\p{N}+)",
-        "[0-9][0-9][0-9]"}},
-  };
-  const auto found = std::find_if(kKnown.begin(), kKnown.end(),
-                                  [&](const auto& known) { return known.name == name; });
-  return found == kKnown.end() ? nullptr : &*found;
-}
 
 // Values of tokenizer.ggml.token_type.
 enum class TokenType : i64 { normal = 1, unknown, control, user_defined, unused, byte };
+
+// Tokens behind a message in a chat. A file names one token that ends a text, or two, where
+// generation_config.json of the same model lists these besides.
+constexpr std::array<std::string_view, 5> kEndsOfTurn{"<|eot_id|>", "<|eom_id|>", "<|im_end|>",
+                                                      "<|end|>", "<end_of_turn>"};
 
 class Metadata {
  public:
@@ -74,7 +45,8 @@ class Metadata {
           fields_.at(key("model")), model);
     }
     TokenizerParts parts;
-    const std::vector<TokenType> types = read_vocabulary(parts);
+    const std::vector<TokenType> types = read_types();
+    read_vocabulary(types, parts);
     if (model == "gpt2") {
       read_merges(parts);
       read_bos_eos(read_pre_tokenizer(parts), parts);
@@ -83,14 +55,10 @@ class Metadata {
       read_bos_eos(true, parts);
     }
     TextFiles out;
-    out.special = {piece(parts, "bos_token_id"), piece(parts, "eos_token_id"),
-                   piece(parts, "unknown_token_id"), piece(parts, "padding_token_id")};
-    for (const char* name : {"eos_token_id", "eot_token_id"}) {
-      const auto id = token_id(parts, name);
-      if (id && std::find(out.eos_ids.begin(), out.eos_ids.end(), *id) == out.eos_ids.end())
-        out.eos_ids.push_back(*id);
-    }
+    out.special = {piece("bos_token_id"), piece("eos_token_id"), piece("unknown_token_id"),
+                   piece("padding_token_id")};
     out.chat_template = fields_.optional_text("tokenizer.chat_template");
+    out.eos_ids = eos_ids(parts, out.chat_template.value_or(""));
     out.tokenizer = std::make_unique<PipelineTokenizer>(std::move(parts));
     return out;
   }
@@ -100,32 +68,47 @@ class Metadata {
     return fmt::format("tokenizer.ggml.{}", name);
   }
 
-  std::vector<TokenType> read_vocabulary(TokenizerParts& parts) const {
-    const Json::Array& tokens = fields_.array(key("tokens"));
+  [[nodiscard]] const Json::Array& tokens() const { return fields_.array(key("tokens")); }
+
+  [[nodiscard]] std::vector<TokenType> read_types() const {
     const Json::Array& types = fields_.array(key("token_type"));
-    if (types.size() != tokens.size() || tokens.size() > kMaxVocab) {
+    if (types.size() != tokens().size() || tokens().size() > kMaxVocab) {
       fail<FormatError>("{} has {} elements, but tokens has {}; at most {} are understood",
-                        fields_.at(key("token_type")), types.size(), tokens.size(), kMaxVocab);
+                        fields_.at(key("token_type")), types.size(), tokens().size(), kMaxVocab);
     }
     std::vector<TokenType> out;
-    parts.vocabulary.reserve(tokens.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const std::string& content = text_of(tokens[i], fields_.at(key("tokens")));
+    for (const Json& type : types)
+      out.push_back(static_cast<TokenType>(integer_of(type, 1, 6, fields_.at(key("token_type")))));
+    return out;
+  }
+
+  // Unused ids fill the vocabulary up to the rows of the embedding: no text has them.
+  void read_vocabulary(const std::vector<TokenType>& types, TokenizerParts& parts) const {
+    parts.vocabulary.reserve(types.size());
+    for (std::size_t i = 0; i < types.size(); ++i) {
+      const std::string& content = text_of(tokens()[i], fields_.at(key("tokens")));
+      if (types[i] == TokenType::unused) continue;
       const auto id = static_cast<i32>(i);
       parts.vocabulary.push_back({content, id});
-      const auto type =
-          static_cast<TokenType>(integer_of(types[i], 1, 6, fields_.at(key("token_type"))));
-      const bool special = type == TokenType::control || type == TokenType::unknown;
-      if (special || type == TokenType::user_defined)
-        parts.added.push_back({.content = content, .id = id, .special = special});
-      out.push_back(type);
+      const bool special = types[i] == TokenType::control || types[i] == TokenType::unknown;
+      if (!special && types[i] != TokenType::user_defined) continue;
+      parts.added.push_back({.content = content,
+                             .id = id,
+                             .rstrip = special && takes_blanks_behind(content),
+                             .special = special});
     }
     std::unordered_set<std::string_view> seen;
     for (const auto& [content, id] : parts.vocabulary) {
       if (!seen.insert(content).second)
         fail<FormatError>("{} has \"{}\" twice", fields_.at(key("tokens")), content);
     }
-    return out;
+  }
+
+  // The tokens of Phi-3's chats swallow white space behind them, which no metadata tells.
+  [[nodiscard]] bool takes_blanks_behind(std::string_view control) const {
+    return fields_.optional_text("general.architecture") == "phi3" &&
+           fields_.text(key("model")) == "llama" && control != "<unk>" && control != "<s>" &&
+           control != "<|endoftext|>";
   }
 
   // SentencePiece: scores instead of merges, blanks as U+2581, one of them before the text, bytes
@@ -142,11 +125,13 @@ class Metadata {
       if (!json[i].is_number() || std::isnan(json[i].as_double()))
         fail<FormatError>("{}[{}] should be a number", fields_.at(key("scores")), i);
       if (types[i] != TokenType::normal) continue;
-      mergeable.push_back(parts.vocabulary[i]);
+      mergeable.push_back({tokens()[i].as_string(), static_cast<i32>(i)});
       scores.push_back(json[i].as_double());
     }
     parts.merges = merges_of_scores(mergeable, scores);
-    const auto unk = token_id(parts, "unknown_token_id");
+    auto unk = token_id("unknown_token_id");
+    const auto unknown = std::ranges::find(types, TokenType::unknown);
+    if (!unk && unknown != types.end()) unk = static_cast<i32>(unknown - types.begin());
     parts.bpe = {.byte_fallback = true, .fuse_unk = true, .unk = unk};
     const bool has_prefix = fields_.flag(key("add_space_prefix"), true);
     if (has_prefix) parts.normalizer.add(Prepend{kBlank});
@@ -203,21 +188,37 @@ class Metadata {
   }
 
   void read_bos_eos(bool adds_bos, TokenizerParts& parts) const {
-    const auto bos = token_id(parts, "bos_token_id");
-    const auto eos = token_id(parts, "eos_token_id");
+    const auto bos = token_id("bos_token_id");
+    const auto eos = token_id("eos_token_id");
     if (fields_.flag(key("add_bos_token"), adds_bos) && bos) parts.ids_before.push_back(*bos);
     if (fields_.flag(key("add_eos_token"), false) && eos) parts.ids_behind.push_back(*eos);
   }
 
-  [[nodiscard]] std::optional<i32> token_id(const TokenizerParts& parts,
-                                            std::string_view name) const {
+  [[nodiscard]] std::vector<i32> eos_ids(const TokenizerParts& parts,
+                                         std::string_view chat_template) const {
+    std::vector<i32> out;
+    const auto add = [&](i32 id) {
+      if (std::ranges::count(out, id) == 0) out.push_back(id);
+    };
+    for (const char* name : {"eos_token_id", "eot_token_id", "eom_token_id"}) {
+      if (const auto id = token_id(name)) add(*id);
+    }
+    for (const AddedToken& token : parts.added) {
+      if (token.special && std::ranges::count(kEndsOfTurn, token.content) > 0 &&
+          chat_template.find(token.content) != std::string_view::npos)
+        add(token.id);
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::optional<i32> token_id(std::string_view name) const {
     if (fields_.find(key(name)) == nullptr) return std::nullopt;
-    const auto n = static_cast<i64>(parts.vocabulary.size());
+    const auto n = static_cast<i64>(tokens().size());
     return static_cast<i32>(fields_.integer(key(name), 0, n - 1));
   }
-  [[nodiscard]] std::string piece(const TokenizerParts& parts, std::string_view name) const {
-    const auto id = token_id(parts, name);
-    return id ? parts.vocabulary[static_cast<std::size_t>(*id)].piece : std::string();
+  [[nodiscard]] std::string piece(std::string_view name) const {
+    const auto id = token_id(name);
+    return id ? tokens()[static_cast<std::size_t>(*id)].as_string() : std::string();
   }
 
   Fields fields_;

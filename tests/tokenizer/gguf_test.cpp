@@ -64,6 +64,105 @@ TEST(GgufTokenizer, ThePreTokenizerIsWhatItsNameSays) {
   EXPECT_EQ(ids("default", "1111"), (Ids{5, 3, 3}));
 }
 
+// One token for each word that may be told apart, so that the ids show where the text was cut.
+TEST(GgufTokenizer, EachNameCutsAtItsOwnPlaces) {
+  const auto ids = [](const char* pre, const char* text) {
+    const Json json = Json::object(
+        {{"tokenizer.ggml.model", "gpt2"},
+         {"tokenizer.ggml.pre", pre},
+         {"tokenizer.ggml.tokens", Json::parse(R"(["a", "B", "aB", "'", "s", "'s", "a's", "/",
+             "Ċ", "//", "/Ċ", "1", "11", "é", "Ã©"])")},
+         {"tokenizer.ggml.token_type", Json::parse("[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]")},
+         {"tokenizer.ggml.merges", Json::parse(R"(["a B", "' s", "a 's", "/ /", "/ Ċ", "1 1"])")}});
+    return load_from_gguf(json, "m.gguf").tokenizer->encode(text, {});
+  };
+  // Capitals in a word: tekken and gpt-4o begin another one, the others do not.
+  EXPECT_EQ(ids("llama-bpe", "aB"), (Ids{2}));
+  EXPECT_EQ(ids("tekken", "aB"), (Ids{0, 1}));
+  EXPECT_EQ(ids("gpt-4o", "aB"), (Ids{0, 1}));
+  // A contraction: part of the word in gpt-4o, a word of its own in the others.
+  EXPECT_EQ(ids("gpt-4o", "a's"), (Ids{6}));
+  EXPECT_EQ(ids("llama-bpe", "a's"), (Ids{0, 5}));
+  EXPECT_EQ(ids("tekken", "a's"), (Ids{0, 5}));
+  // Digits one by one, or up to three.
+  EXPECT_EQ(ids("tekken", "11"), (Ids{11, 11}));
+  EXPECT_EQ(ids("gpt-4o", "11"), (Ids{12}));
+  EXPECT_EQ(ids("dbrx", "11"), (Ids{12}));
+  EXPECT_EQ(ids("refact", "11"), (Ids{11, 11}));
+  EXPECT_EQ(ids("seed-coder", "11"), (Ids{11, 11}));
+  EXPECT_EQ(ids("deepseek-coder", "11"), (Ids{11, 11}));
+  // Signs take a line break with them, or not.
+  EXPECT_EQ(ids("llama-bpe", "/\n"), (Ids{10}));
+  EXPECT_EQ(ids("seed-coder", "/\n"), (Ids{7, 8}));
+  EXPECT_EQ(ids("gpt-2", "/\n"), (Ids{7, 8}));
+  // A word that is a piece is that piece, whatever its merges, in these only.
+  EXPECT_EQ(ids("llama-bpe", "é"), (Ids{14}));
+  EXPECT_EQ(ids("tekken", "é"), (Ids{14}));
+  EXPECT_NE(ids("dbrx", "é"), (Ids{14}));
+}
+
+TEST(GgufTokenizer, UnusedIdsAreNoText) {
+  Json json = metadata();
+  json.set("tokenizer.ggml.token_type", Json::parse("[3, 1, 1, 1, 1, 1, 4, 1, 1, 5]"));
+  json.set("tokenizer.ggml.pre", "llama-bpe");
+
+  const TextFiles files = load_from_gguf(json, "m.gguf");
+
+  EXPECT_EQ(files.tokenizer->encode(" ab", {}), (Ids{4, 8}));
+  EXPECT_EQ(files.tokenizer->piece(9), "");
+  EXPECT_EQ(files.tokenizer->decode(Ids{8, 9, 1}, false), "ba");
+  EXPECT_EQ(files.tokenizer->id_of("Ġab"), std::nullopt);
+}
+
+TEST(GgufTokenizer, WhatEndsAMessageInTheTemplateEndsAText) {
+  Json json = metadata();
+  json.set("tokenizer.ggml.eot_token_id", 4);
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").eos_ids, (Ids{0, 4}));
+
+  json.find("tokenizer.ggml.tokens")->as_array()[6] = "<end_of_turn>";
+  json.find("tokenizer.ggml.token_type")->as_array()[6] = 3;
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").eos_ids, (Ids{0, 4}));  // a base model has it too
+  json.set("tokenizer.chat_template", "{{ messages[0].content }}<end_of_turn>");
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").eos_ids, (Ids{0, 4, 6}));
+  json.find("tokenizer.ggml.token_type")->as_array()[6] = 4;
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").eos_ids, (Ids{0, 4}));
+}
+
+// Metadata of a SentencePiece vocabulary.
+Json sentence_pieces() {
+  return Json::parse(R"({"general.architecture": "llama", "tokenizer.ggml.model": "llama",
+      "tokenizer.ggml.tokens": ["<unk>", "<s>", "</s>", "<0x0A>", "▁", "a", "▁a", "  ", "<|end|>"],
+      "tokenizer.ggml.scores": [0, 0, 0, 0, -2, -3, -1, -1000, -1000],
+      "tokenizer.ggml.token_type": [2, 3, 3, 6, 1, 1, 1, 4, 3],
+      "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.eos_token_id": 2})");
+}
+
+TEST(GgufTokenizer, SentencePieceTakesEachTypeAsItIs) {
+  const auto tokenizer = load_from_gguf(sentence_pieces(), "m.gguf").tokenizer;
+
+  // A blank before the text and behind each token that is found whole; bytes for what has no piece;
+  // no piece for that byte: unknown.
+  EXPECT_EQ(tokenizer->encode("a", {.add_special_tokens = true}), (Ids{1, 6}));
+  EXPECT_EQ(tokenizer->encode("a\na", {}), (Ids{6, 3, 5}));
+  EXPECT_EQ(tokenizer->encode("a  a</s>a", {}), (Ids{6, 7, 6, 2, 6}));
+  EXPECT_EQ(tokenizer->encode("b", {}), (Ids{4, 0}));
+  EXPECT_EQ(tokenizer->decode(Ids{6, 3, 6, 7, 5}, false), "a\n a  a");
+
+  Json json = sentence_pieces();
+  json.set("tokenizer.ggml.add_space_prefix", false);
+  json.set("tokenizer.ggml.add_bos_token", false);
+  json.set("tokenizer.ggml.add_eos_token", true);
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("a", {.add_special_tokens = true}),
+            (Ids{5, 2}));
+}
+
+TEST(GgufTokenizer, TokensOfPhi3sChatsSwallowBlanksBehindThem) {
+  Json json = sentence_pieces();
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("<|end|>\na", {}), (Ids{8, 4, 3, 5}));
+  json.set("general.architecture", "phi3");
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("<|end|>\na", {}), (Ids{8, 6}));
+}
+
 TEST(GgufTokenizer, BosAndEosAreAddedAsTheFileSaysOrAsSuchModelsHaveIt) {
   const EncodeOptions with_special{.add_special_tokens = true};
   Json json = metadata();

@@ -106,8 +106,7 @@ struct TextFiles {
 [[nodiscard]] TextFiles load_from_folder(const std::string& folder);
 /// The same from the metadata of a GGUF file (checkpoint::Checkpoint::config()); `path` is its name
 /// in errors. Byte-level BPE ("gpt2") with a pre-tokenizer whose name is known, and SentencePiece
-/// BPE
-/// ("llama"); FormatError names any other.
+/// BPE ("llama"); FormatError names any other.
 [[nodiscard]] TextFiles load_from_gguf(const Json& metadata, const std::string& path);
 
 }  // namespace sticky::tokenizer
