@@ -11,12 +11,13 @@
 namespace sticky::model {
 
 /// A model family: how its checkpoints tell their spec, and where they keep their tensors. All that
-/// is particular to a family stands behind these two functions, in families/<name>.cpp.
+/// is particular to a family stands behind these functions, in families/<name>.cpp.
 struct Family {
   std::string_view name;
   std::string_view hf_architecture;    ///< in config.json's "architectures"
-  std::string_view gguf_architecture;  ///< "general.architecture"; empty: not read from GGUF yet
-  ModelSpec (*read_spec)(const checkpoint::Checkpoint& checkpoint) = nullptr;
+  std::string_view gguf_architecture;  ///< "general.architecture"; empty: another family's
+  ModelSpec (*read_hf)(const checkpoint::Checkpoint& checkpoint) = nullptr;
+  ModelSpec (*read_gguf)(const checkpoint::Checkpoint& checkpoint) = nullptr;
   TensorTable (*tensor_table)(const ModelSpec& spec,
                               const checkpoint::Checkpoint& checkpoint) = nullptr;
 };

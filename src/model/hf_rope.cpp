@@ -1,10 +1,11 @@
 #include "hf_rope.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
 #include <vector>
+
+#include "rope_scaling.hpp"
 
 namespace sticky::model {
 
@@ -42,11 +43,6 @@ void read_llama3(ConfigReader& keys, const ModelSpec& spec, Rope& rope) {
   }
 }
 
-// How much attention is sharpened in a context that is `factor` times as long.
-double yarn_sharpening(double factor, double weight) {
-  return factor <= 1.0 ? 1.0 : 0.1 * weight * std::log(factor) + 1.0;
-}
-
 double yarn_scale(ConfigReader& keys, double factor) {
   const double weight = keys.number_or("mscale", 0.0);
   const double weight_all = keys.number_or("mscale_all_dim", 0.0);
@@ -56,36 +52,17 @@ double yarn_scale(ConfigReader& keys, double factor) {
   return keys.number_or("attention_factor", usual);
 }
 
-// YaRN (Peng et al. 2023): pairs that turn more than beta_fast times in the original context stay,
-// those that turn less than beta_slow times turn `factor` times slower, and between them the
-// frequency is interpolated, linearly in the pair's number.
 void read_yarn(ConfigReader& keys, const ModelSpec& spec, i64 original_context, Rope& rope) {
-  const i64 original = keys.count_or("original_max_position_embeddings", original_context);
-  const double factor = keys.number("factor");
-  const double fast = keys.number_or("beta_fast", 32.0);
-  const double slow = keys.number_or("beta_slow", 1.0);
-  if (!(slow > 0.0 && fast > slow))
-    keys.reject("beta_fast", Json(fast), "must be greater than beta_slow, and that above 0");
-  rope.scale = yarn_scale(keys, factor);
-  const auto dim = static_cast<double>(spec.rotary_dim);
-  // The (fractional) pair that turns so often in the original context.
-  const auto pair_of_turns = [&](double turns) {
-    return dim * std::log(static_cast<double>(original) / (turns * 2.0 * std::numbers::pi)) /
-           (2.0 * std::log(rope.theta));
-  };
-  double first = pair_of_turns(fast);
-  double last = pair_of_turns(slow);
-  if (keys.flag_or("truncate", true)) {
-    first = std::floor(first);
-    last = std::ceil(last);
-  }
-  first = std::max(first, 0.0);
-  last = std::min(last, dim - 1.0);
-  if (first == last) last += 0.001;
-  for (i64 i = 0; i < spec.rotary_dim / 2; ++i) {
-    const double slowed = std::clamp((static_cast<double>(i) - first) / (last - first), 0.0, 1.0);
-    rope.divisors.push_back(1.0 / (slowed / factor + (1.0 - slowed)));
-  }
+  Yarn yarn;
+  yarn.original_context = keys.count_or("original_max_position_embeddings", original_context);
+  yarn.factor = keys.number("factor");
+  yarn.fast = keys.number_or("beta_fast", yarn.fast);
+  yarn.slow = keys.number_or("beta_slow", yarn.slow);
+  yarn.truncate = keys.flag_or("truncate", true);
+  if (!(yarn.slow > 0.0 && yarn.fast > yarn.slow))
+    keys.reject("beta_fast", Json(yarn.fast), "must be greater than beta_slow, and that above 0");
+  rope.scale = yarn_scale(keys, yarn.factor);
+  rope.divisors = yarn_divisors(yarn, spec.rotary_dim, rope.theta);
 }
 
 // LongRoPE (Ding et al. 2024): divisors found by search, for short and for long contexts.
@@ -93,10 +70,7 @@ void read_longrope(ConfigReader& keys, const ModelSpec& spec, i64 original_conte
   const i64 original = keys.count_or("original_max_position_embeddings", original_context);
   const double factor =
       keys.number_or("factor", static_cast<double>(spec.context) / static_cast<double>(original));
-  const double usual =
-      factor <= 1.0 || original <= 1
-          ? 1.0
-          : std::sqrt(1.0 + std::log(factor) / std::log(static_cast<double>(original)));
+  const double usual = longrope_sharpening(factor, original);
   rope.scale = keys.number_or("attention_factor", usual);
   rope.divisors = keys.positive_numbers("short_factor", spec.rotary_dim / 2);
   rope.long_divisors = keys.positive_numbers("long_factor", spec.rotary_dim / 2);

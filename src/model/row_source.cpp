@@ -51,8 +51,17 @@ void RowSource::read_piece(const FoundTensor& t, i64 row) {
   piece_first_ = t.place.transposed ? 0 : row / unit * unit;
   piece_rows_ = t.place.transposed ? t.all_rows() : std::min(at_once, t.all_rows() - piece_first_);
   piece_.resize(static_cast<std::size_t>(piece_rows_ * cols_));
-  if (!t.place.transposed)
-    return checkpoint_.read_rows(t.stored, piece_first_, piece_rows_, piece_);
+  if (t.place.transposed) {
+    read_transposed(t);
+  } else {
+    checkpoint_.read_rows(t.stored, piece_first_, piece_rows_, piece_);
+  }
+  if (t.place.minus == 0.0F) return;
+  for (float& element : piece_)
+    element -= t.place.minus;
+}
+
+void RowSource::read_transposed(const FoundTensor& t) {
   std::vector<float> stored(static_cast<std::size_t>(piece_rows_));
   for (i64 c = 0; c < cols_; ++c) {
     checkpoint_.read_rows(t.stored, c, 1, stored);

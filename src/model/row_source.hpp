@@ -11,9 +11,9 @@ namespace sticky::model {
 
 /// Rows of tensors of equal width, one below the other, as one weight [sum of rows, cols] (q, k and
 /// v fused, gate and up fused). Rows that the checkpoint keeps as rotary pairs are put in their
-/// place, rows that share a tensor are picked from it. Asked for few rows at a time in ascending
-/// order, it still reads the file in large pieces: it keeps up to 16 MiB of rows widened, of a
-/// transposed tensor all. One thread at a time.
+/// place, rows that share a tensor are picked from it, what was added to elements is taken away.
+/// Asked for few rows at a time in ascending order, it still reads the file in large pieces: it
+/// keeps up to 16 MiB of rows widened, of a transposed tensor all. One thread at a time.
 class RowSource {
  public:
   /// `checkpoint` must outlive this. A vector counts as rows of one element.
@@ -33,6 +33,7 @@ class RowSource {
   [[nodiscard]] const float* row(const FoundTensor& t, i64 r);
   // Reads rows from about `row` on.
   void read_piece(const FoundTensor& t, i64 row);
+  void read_transposed(const FoundTensor& t);
 
   const checkpoint::Checkpoint& checkpoint_;
   std::vector<FoundTensor> tensors_;

@@ -83,7 +83,8 @@ void ModelSpec::validate() const {
 }
 
 ModelSpec read_spec(const checkpoint::Checkpoint& checkpoint) {
-  ModelSpec spec = family_of(checkpoint).read_spec(checkpoint);
+  const Family& family = family_of(checkpoint);
+  ModelSpec spec = checkpoint.is_gguf() ? family.read_gguf(checkpoint) : family.read_hf(checkpoint);
   try {
     spec.validate();
   } catch (const FormatError& e) {

@@ -1,10 +1,13 @@
 #include "tensor_names.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "sticky/base/check.hpp"
+
+#include "gguf_config.hpp"
 
 namespace sticky::model {
 
@@ -119,11 +122,11 @@ struct RolePart {
   RowPart part;
 };
 
-std::vector<RolePart> parts_of(const ModelSpec& spec, const TensorName& name) {
+std::vector<RolePart> parts_of(const ModelSpec& spec, const TensorName& name, Fused fused) {
   const i64 q = spec.n_heads * spec.head_dim;
   const i64 kv = spec.n_kv_heads * spec.head_dim;
   const i64 d = spec.head_dim;
-  switch (name.fused) {
+  switch (fused) {
     case Fused::no:
       return {{name.role, {}}};
     case Fused::qkv:
@@ -145,7 +148,8 @@ class TableMaker {
   TableMaker(const ModelSpec& spec, const Checkpoint& checkpoint, const NameTable& names)
       : spec_(spec),
         names_(names),
-        is_gguf_(checkpoint.is_gguf()) {
+        is_gguf_(checkpoint.is_gguf()),
+        fuses_qkv_(is_gguf_ && checkpoint.find("blk.0.attn_qkv.weight") != nullptr) {
     const auto starts = [&](const auto& tensor) { return tensor.name.starts_with(names_.hf_root); };
     if (!is_gguf_ && std::ranges::any_of(checkpoint.tensors(), starts)) root_ = names_.hf_root;
   }
@@ -164,11 +168,18 @@ class TableMaker {
       for (const std::string_view unused : names_.hf_unused)
         table_.unused.push_back(start + std::string(unused));
     }
+    if (is_gguf_ && spec_.rotary_dim > 0)
+      table_.unused.insert(table_.unused.end(), std::begin(kGgufDivisors), std::end(kGgufDivisors));
     return std::move(table_);
   }
 
  private:
-  void add(const TensorName& name, i64 layer, const std::string& start) {
+  void add(TensorName name, i64 layer, const std::string& start) {
+    // A converter may have been told to fuse what its family has in three tensors.
+    if (fuses_qkv_ && name.fused == Fused::no) {
+      if (name.role == Role::k || name.role == Role::v) return;
+      if (name.role == Role::q) name = {Role::q, "", "attn_qkv", Fused::qkv};
+    }
     const std::string full = start + std::string(is_gguf_ ? name.gguf : name.hf);
     if (!is_used(spec_, name.role)) {
       // A tied head may be stored all the same; transformers then overwrites it with the embedding.
@@ -185,7 +196,9 @@ class TableMaker {
   }
 
   void add_parts(const TensorName& name, i64 layer, const std::string& full) {
-    const std::vector<RolePart> parts = parts_of(spec_, name);
+    const bool is_reordered = is_gguf_ && name.fused == Fused::qkv_by_head;
+    const std::vector<RolePart> parts =
+        parts_of(spec_, name, is_reordered ? Fused::qkv : name.fused);
     const Shape first = shape_of(spec_, name.role);
     i64 rows = 0;
     for (const RolePart& p : parts)
@@ -198,7 +211,8 @@ class TableMaker {
                         .shape = {rows, first.cols},
                         .part = p.part,
                         .interleaved_heads = interleaved_heads(p.role)};
-      if (is_vector) place.shape = {first.cols};
+      if (is_vector) place.shape = vector_shape(p.role, first.cols);
+      if (is_gguf_ && is_vector) place.minus = spec_.norm_offset;
       if (names_.hf_transposed && !is_gguf_ && layer >= 0 && !is_vector) {
         place.transposed = true;
         std::swap(place.shape[0], place.shape[1]);
@@ -209,8 +223,16 @@ class TableMaker {
       place.name = full + ".bias";
       place.shape = {is_vector ? first.cols : rows};
       place.transposed = false;
+      place.minus = 0.0F;
       table_.places.push_back(place);
     }
+  }
+
+  // Norms that each head has for itself are rows of one tensor in GGUF.
+  [[nodiscard]] std::vector<i64> vector_shape(Role role, i64 width) const {
+    const bool is_of_heads = role == Role::q_norm || role == Role::k_norm;
+    if (!is_gguf_ || !is_of_heads || spec_.qk_norm != QkNorm::each_head) return {width};
+    return {role == Role::q_norm ? spec_.n_heads : spec_.n_kv_heads, width};
   }
 
   [[nodiscard]] i64 interleaved_heads(Role role) const {
@@ -221,6 +243,7 @@ class TableMaker {
   const ModelSpec& spec_;
   const NameTable& names_;
   bool is_gguf_;
+  bool fuses_qkv_;
   std::string root_;
   TensorTable table_;
 };

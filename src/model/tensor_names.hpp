@@ -15,7 +15,8 @@ namespace sticky::model {
 enum class Fused : std::uint8_t {
   no,
   qkv,          ///< rows of q, then k, then v
-  qkv_by_head,  ///< rows of q, k and v of head 0, then those of head 1, …; as many of k as of q
+  qkv_by_head,  ///< rows of q, k and v of head 0, then those of head 1, …; as many of k as of q.
+                ///< In GGUF as qkv.
   gate_up       ///< rows of gate, then up
 };
 
@@ -23,7 +24,7 @@ enum class Fused : std::uint8_t {
 /// layer's own prefix. An empty name: that format does not have it.
 struct TensorName {
   Role role;  ///< the first one, where several share the tensor
-  /// A '*' stands for the number of a head: one tensor each.
+  /// A '*' stands for the number of a head: one tensor each. In GGUF one for all, a row for each.
   std::string_view hf;
   std::string_view gguf;
   Fused fused = Fused::no;

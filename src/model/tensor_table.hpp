@@ -47,6 +47,7 @@ struct TensorPlace {
   std::vector<i64> shape;   ///< of the whole tensor in the checkpoint
   RowPart part;             ///< where several roles share a tensor
   bool transposed = false;  ///< stored as [cols, rows]
+  float minus = 0.0F;       ///< stored with this added to every element
   /// Heads whose rows stand in the checkpoint as rotary pairs (2i, 2i + 1) and must be put to
   /// (i, i + head_dim / 2); 0: the rows stand right.
   i64 interleaved_heads = 0;

@@ -113,17 +113,17 @@ class WeightLoader {
     return made;
   }
 
-  // Vectors one after the other, as one row.
+  // Vectors one after the other, as one row; rows of one tensor too.
   Table vector(std::initializer_list<Role> roles, bool is_bias) {
     RowSource elements = source(roles, is_bias);
-    std::vector<float> values(static_cast<std::size_t>(elements.rows()));
+    const i64 n = elements.rows() * elements.cols();
+    std::vector<float> values(static_cast<std::size_t>(n));
     elements.fill(0, elements.rows(), values.data());
     round(values);
-    Table table{
-        .buffer = backend_.allocate(elements.rows() * size_bytes(DType::f32), "a norm or bias"),
-        .dtype = DType::f32,
-        .rows = 1,
-        .cols = elements.rows()};
+    Table table{.buffer = backend_.allocate(n * size_bytes(DType::f32), "a norm or bias"),
+                .dtype = DType::f32,
+                .rows = 1,
+                .cols = n};
     backend_.upload(*table.buffer, 0, std::as_bytes(std::span(values)));
     advance(elements);
     return table;

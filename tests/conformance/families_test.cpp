@@ -1,20 +1,16 @@
 // A tiny model of each family against what transformers computes in fp32 (tests/data/README.md).
-// Bounds: the recorded logits are within 5e-5 of fp64, have a standard deviation of 2.6, and ours
-// sum in another order; 1e-3 leaves room for that and for nothing else. Run by itself, the program
-// prints a table of what was measured.
+// Run by itself, the program prints a table of what was measured.
 #include <algorithm>
 #include <cmath>
 
 #include "sticky/base/clock.hpp"
 #include "sticky/engine/engine.hpp"
+#include "tests/conformance/recorded_answers.hpp"
 #include "tests/conformance/rounding_backend.hpp"
-#include "tests/conformance/tiny_model.hpp"
 
 namespace sticky::test {
 namespace {
 
-constexpr double kTolerance = 1e-3;
-const std::vector<std::string> kPrompts{"p1", "p17", "p200", "p300"};
 const auto* const kTable = testing::AddGlobalTestEnvironment(new MeasuredTable);
 
 class EachFamily : public testing::TestWithParam<const char*> {
@@ -29,45 +25,13 @@ class EachFamily : public testing::TestWithParam<const char*> {
 
 TEST_P(EachFamily, LogitsOfEveryPromptAreThoseOfTransformers) {
   const auto model = load();
-  double most = 0.0;
-  for (const auto& name : kPrompts) {
-    for_each_logit(tiny_, name, all_logits(*model, tiny_.prompt(name)),
-                   [&](float ours, float theirs, std::size_t position, std::size_t id) {
-                     most = std::max(most, std::abs(double{ours} - double{theirs}));
-                     ASSERT_NEAR(ours, theirs, kTolerance)
-                         << name << " position " << position << " id " << id;
-                   });
-  }
+  const double most = expect_recorded_logits(tiny_, *model);
   note("|logit - recorded|", fmt::format("{:.1e}", most));
 }
 
 TEST_P(EachFamily, GreedyContinuationsAreThoseOfTransformersWhileTheMarginIsClear) {
   const auto model = load();
-  ModelSteps steps(*model);
-  std::vector<ModelSteps::Part> parts;
-  for (std::size_t i = 0; i < kPrompts.size(); ++i)
-    parts.push_back({.sequence = static_cast<i64>(i), .tokens = tiny_.prompt(kPrompts[i])});
-  // One step a prompt, for together they are longer than a step may be; then all four at once.
-  Logits logits;
-  for (const auto& part : parts)
-    logits.push_back(steps.step({part})[0]);
-
-  int n_equal = 0;
-  for (std::size_t step = 0; step < 32; ++step) {
-    for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-      const Json& expected = *tiny_.cases.find("greedy")->find(kPrompts[i]);
-      const i32 id = ids_of(*expected.find("new_ids"))[step];
-      const bool is_clear = expected.find("margins")->as_array()[step].as_double() > kTolerance;
-      n_equal += argmax(logits[i]) == id ? 1 : 0;
-      if (is_clear) {
-        ASSERT_EQ(argmax(logits[i]), id) << kPrompts[i] << " step " << step;
-      }
-      ASSERT_NEAR(logprob(logits[i], id), expected.find("logprobs")->as_array()[step].as_double(),
-                  kTolerance);
-      parts[i].tokens = {id};
-    }
-    logits = steps.step(parts);
-  }
+  const int n_equal = expect_recorded_greedy_ids(tiny_, *model);
   note("greedy ids equal", fmt::format("{} of 128", n_equal));
 }
 
@@ -265,18 +229,9 @@ TEST_P(EachFamilyAnswers, AStopStringEndsATextBeforeIt) {
                                    tiny_.cases.find("stop_strings")->as_array().size()));
 }
 
-constexpr const char* kModels[] = {
-    "tiny-gemma2",          "tiny-gemma3",  "tiny-gpt-neox", "tiny-gpt2", "tiny-llama-smollm2",
-    "tiny-llama31-sharded", "tiny-mistral", "tiny-olmo2",    "tiny-phi3", "tiny-qwen2",
-    "tiny-qwen2-r1distill", "tiny-qwen3",   "tiny-stablelm2"};
-std::string name_of(const testing::TestParamInfo<const char*>& model) {
-  std::string name = model.param;
-  std::ranges::replace(name, '-', '_');
-  return name;
-}
-INSTANTIATE_TEST_SUITE_P(Of, EachFamily, testing::ValuesIn(kModels), name_of);
-INSTANTIATE_TEST_SUITE_P(Of, EachFamilyInBf16, testing::ValuesIn(kModels), name_of);
-INSTANTIATE_TEST_SUITE_P(Of, EachFamilyAnswers, testing::ValuesIn(kModels), name_of);
+INSTANTIATE_TEST_SUITE_P(Of, EachFamily, testing::ValuesIn(kModels), model_test_name);
+INSTANTIATE_TEST_SUITE_P(Of, EachFamilyInBf16, testing::ValuesIn(kModels), model_test_name);
+INSTANTIATE_TEST_SUITE_P(Of, EachFamilyAnswers, testing::ValuesIn(kModels), model_test_name);
 
 }  // namespace
 }  // namespace sticky::test

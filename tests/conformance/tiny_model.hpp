@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -96,6 +97,17 @@ void for_each_logit(const TinyModel& tiny,
     const auto position = static_cast<std::size_t>(positions[row]);
     f(logits[position][id], expected[i], position, id);
   }
+}
+
+/// The checkpoints of tests/data/models, one of each family at least.
+inline constexpr const char* kModels[] = {
+    "tiny-gemma2",          "tiny-gemma3",  "tiny-gpt-neox", "tiny-gpt2", "tiny-llama-smollm2",
+    "tiny-llama31-sharded", "tiny-mistral", "tiny-olmo2",    "tiny-phi3", "tiny-qwen2",
+    "tiny-qwen2-r1distill", "tiny-qwen3",   "tiny-stablelm2"};
+inline std::string model_test_name(const testing::TestParamInfo<const char*>& model) {
+  std::string name = model.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
 }
 
 /// What was measured, by model and check; printed as a table when the program ends.

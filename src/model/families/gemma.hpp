@@ -1,6 +1,7 @@
 #pragma once
 
 #include "config_reader.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 
 namespace sticky::model {
@@ -11,5 +12,11 @@ namespace sticky::model {
 [[nodiscard]] ModelSpec read_gemma(ConfigReader& config,
                                    const checkpoint::Checkpoint& checkpoint,
                                    std::string_view family);
+/// The same of a GGUF file. It has no key for the scale of attention, which is head_dim^-0.5 in all
+/// published models but those of 27B, told by their number of layers.
+[[nodiscard]] ModelSpec read_gguf_gemma(ConfigReader& config,
+                                        const checkpoint::Checkpoint& checkpoint,
+                                        std::string_view family,
+                                        i64 n_layers_of_27b);
 
 }  // namespace sticky::model

@@ -5,6 +5,7 @@
 
 #include "families.hpp"
 #include "gemma.hpp"
+#include "gguf_config.hpp"
 #include "hf_rope.hpp"
 #include "tensor_names.hpp"
 
@@ -29,6 +30,17 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   spec.windows =
       read_windows(config, spec.n_layers, window, [](i64 layer) { return layer % 2 == 0; });
   refuse_other_mathematics(config);
+  return spec;
+}
+
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "gemma2.");
+  ModelSpec spec = read_gguf_gemma(config, checkpoint, kName, 46);
+  read_gguf_rope(config, checkpoint, spec);
+  spec.attention_softcap = static_cast<float>(config.number_or("attn_logit_softcapping", 50.0));
+  spec.logit_softcap = static_cast<float>(config.number_or("final_logit_softcapping", 30.0));
+  spec.windows = read_gguf_windows(config, spec.n_layers, read_gguf_window(config, 4096), 2);
+  refuse_unread_gguf(config);
   return spec;
 }
 
@@ -58,11 +70,26 @@ ModelSpec read_gemma(ConfigReader& config,
   return spec;
 }
 
+ModelSpec read_gguf_gemma(ConfigReader& config,
+                          const checkpoint::Checkpoint& checkpoint,
+                          std::string_view family,
+                          i64 n_layers_of_27b) {
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, family);
+  spec.activation = Activation::gelu_tanh;
+  spec.embedding_scale = std::sqrt(static_cast<double>(spec.d_model));
+  spec.norm_offset = 1.0F;
+  spec.post_norms = true;
+  if (spec.n_layers == n_layers_of_27b)
+    spec.attention_scale = usual_attention_scale(spec.d_model / spec.n_heads);
+  return spec;
+}
+
 const Family& gemma2() {
   static constexpr Family kGemma2{.name = kName,
                                   .hf_architecture = "Gemma2ForCausalLM",
-                                  .gguf_architecture = "",
-                                  .read_spec = read_hf,
+                                  .gguf_architecture = "gemma2",
+                                  .read_hf = read_hf,
+                                  .read_gguf = read_gguf,
                                   .tensor_table = make_table};
   return kGemma2;
 }

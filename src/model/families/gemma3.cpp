@@ -5,6 +5,7 @@
 
 #include "families.hpp"
 #include "gemma.hpp"
+#include "gguf_config.hpp"
 #include "hf_rope.hpp"
 #include "tensor_names.hpp"
 
@@ -58,6 +59,18 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "gemma3.");
+  ModelSpec spec = read_gguf_gemma(config, checkpoint, kName, 62);
+  spec.qk_norm = QkNorm::head;
+  read_gguf_rope(config, checkpoint, spec);  // of layers without a window
+  spec.window_rope = Rope{.theta = config.number_or("rope.freq_base_swa", kWindowTheta)};
+  spec.logit_softcap = static_cast<float>(config.number_or("final_logit_softcapping", 0.0));
+  spec.windows = read_gguf_windows(config, spec.n_layers, read_gguf_window(config, 0), 6);
+  refuse_unread_gguf(config);
+  return spec;
+}
+
 TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
   return make_tensor_table(spec, checkpoint, {.names = kPostNormTensors});
 }
@@ -67,8 +80,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& gemma3() {
   static constexpr Family kGemma3{.name = kName,
                                   .hf_architecture = "Gemma3ForCausalLM",
-                                  .gguf_architecture = "",
-                                  .read_spec = read_hf,
+                                  .gguf_architecture = "gemma3",
+                                  .read_hf = read_hf,
+                                  .read_gguf = read_gguf,
                                   .tensor_table = make_table};
   return kGemma3;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "families.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 #include "tensor_names.hpp"
 
@@ -41,6 +42,16 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "gpt2.");
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, kName, NormKind::layer);
+  spec.learned_positions = true;
+  spec.gated_mlp = false;
+  spec.activation = Activation::gelu_tanh;
+  refuse_unread_gguf(config);
+  return spec;
+}
+
 constexpr std::array<TensorName, 10> kTensors{{
     {Role::embedding, "wte", "token_embd"},
     {Role::positions, "wpe", "position_embd"},
@@ -70,8 +81,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& gpt2() {
   static constexpr Family kGpt2{.name = kName,
                                 .hf_architecture = "GPT2LMHeadModel",
-                                .gguf_architecture = "",
-                                .read_spec = read_hf,
+                                .gguf_architecture = "gpt2",
+                                .read_hf = read_hf,
+                                .read_gguf = read_gguf,
                                 .tensor_table = make_table};
   return kGpt2;
 }

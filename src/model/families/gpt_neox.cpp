@@ -4,6 +4,7 @@
 #include <array>
 
 #include "families.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 #include "hf_rope.hpp"
 #include "tensor_names.hpp"
@@ -34,6 +35,20 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
                 .partial = "rotary_pct",
                 .default_partial = 0.25});
   refuse_other_mathematics(config);
+  return spec;
+}
+
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "gptneox.");
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, kName, NormKind::layer);
+  spec.gated_mlp = false;
+  // GGUF has no key for it. Pythia and most others have the exact one; of the published models only
+  // GPT-NeoX-20B, which is told by its sizes, does not.
+  const bool is_20b = spec.n_layers == 44 && spec.d_model == 6144;
+  spec.activation = is_20b ? Activation::gelu_tanh : Activation::gelu_erf;
+  if (config.flag_or("use_parallel_residual", true)) spec.mlp_place = MlpPlace::beside;
+  read_gguf_rope(config, checkpoint, spec, true);
+  refuse_unread_gguf(config);
   return spec;
 }
 
@@ -69,8 +84,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& gpt_neox() {
   static constexpr Family kGptNeox{.name = kName,
                                    .hf_architecture = "GPTNeoXForCausalLM",
-                                   .gguf_architecture = "",
-                                   .read_spec = read_hf,
+                                   .gguf_architecture = "gptneox",
+                                   .read_hf = read_hf,
+                                   .read_gguf = read_gguf,
                                    .tensor_table = make_table};
   return kGptNeox;
 }

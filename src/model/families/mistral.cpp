@@ -34,7 +34,7 @@ const Family& mistral() {
   static constexpr Family kMistral{.name = kName,
                                    .hf_architecture = "MistralForCausalLM",
                                    .gguf_architecture = "",
-                                   .read_spec = read_hf,
+                                   .read_hf = read_hf,
                                    .tensor_table = make_table};
   return kMistral;
 }

@@ -2,6 +2,7 @@
 // those of k.
 // Judge of every key: Olmo2Config and modeling_olmo2.py of transformers 4 and 5.
 #include "families.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 #include "hf_rope.hpp"
 #include "tensor_names.hpp"
@@ -27,6 +28,17 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "olmo2.");
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, kName);
+  spec.pre_norms = false;
+  spec.post_norms = true;
+  spec.qk_norm = QkNorm::whole;
+  read_gguf_rope(config, checkpoint, spec);
+  refuse_unread_gguf(config);
+  return spec;
+}
+
 TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
   return make_tensor_table(spec, checkpoint, {.names = kPostNormTensors});
 }
@@ -36,8 +48,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& olmo2() {
   static constexpr Family kOlmo2{.name = kName,
                                  .hf_architecture = "Olmo2ForCausalLM",
-                                 .gguf_architecture = "",
-                                 .read_spec = read_hf,
+                                 .gguf_architecture = "olmo2",
+                                 .read_hf = read_hf,
+                                 .read_gguf = read_gguf,
                                  .tensor_table = make_table};
   return kOlmo2;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "families.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 #include "hf_rope.hpp"
 #include "tensor_names.hpp"
@@ -28,6 +29,16 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "phi3.");
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, kName);
+  read_gguf_rope(config, checkpoint, spec, true);
+  if (const i64 window = read_gguf_window(config, 0); window > 0)
+    spec.windows.assign(static_cast<std::size_t>(spec.n_layers), window);
+  refuse_unread_gguf(config);
+  return spec;
+}
+
 constexpr std::array<TensorName, 9> kTensors{{
     {Role::embedding, "embed_tokens", "token_embd"},
     {Role::attention_norm, "input_layernorm", "attn_norm"},
@@ -49,8 +60,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& phi3() {
   static constexpr Family kPhi3{.name = kName,
                                 .hf_architecture = "Phi3ForCausalLM",
-                                .gguf_architecture = "",
-                                .read_spec = read_hf,
+                                .gguf_architecture = "phi3",
+                                .read_hf = read_hf,
+                                .read_gguf = read_gguf,
                                 .tensor_table = make_table};
   return kPhi3;
 }

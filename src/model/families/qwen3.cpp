@@ -1,6 +1,7 @@
 // Qwen3: a Llama whose heads of q and k are normed, all with the same weights.
 // Judge of every key: Qwen3Config and modeling_qwen3.py of transformers 4 and 5.
 #include "families.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 #include "hf_rope.hpp"
 #include "qwen_windows.hpp"
@@ -27,6 +28,15 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   return spec;
 }
 
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "qwen3.");
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, kName);
+  spec.qk_norm = QkNorm::head;
+  read_gguf_rope(config, checkpoint, spec);
+  refuse_unread_gguf(config);
+  return spec;
+}
+
 TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
   return make_tensor_table(spec, checkpoint, {.names = kLlamaTensors});
 }
@@ -36,8 +46,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& qwen3() {
   static constexpr Family kQwen3{.name = kName,
                                  .hf_architecture = "Qwen3ForCausalLM",
-                                 .gguf_architecture = "",
-                                 .read_spec = read_hf,
+                                 .gguf_architecture = "qwen3",
+                                 .read_hf = read_hf,
+                                 .read_gguf = read_gguf,
                                  .tensor_table = make_table};
   return kQwen3;
 }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "families.hpp"
+#include "gguf_config.hpp"
 #include "hf_config.hpp"
 #include "hf_rope.hpp"
 #include "tensor_names.hpp"
@@ -27,6 +28,19 @@ ModelSpec read_hf(const Checkpoint& checkpoint) {
   if (config.flag_or("use_parallel_residual", false)) spec.mlp_place = MlpPlace::beside_same_norm;
   read_hf_rope(config, spec, {.may_be_partial = true, .default_partial = 0.25});
   refuse_other_mathematics(config);
+  return spec;
+}
+
+ModelSpec read_gguf(const Checkpoint& checkpoint) {
+  ConfigReader config(checkpoint.config(), checkpoint.path(), "stablelm.");
+  ModelSpec spec = read_gguf_decoder(config, checkpoint, kName, NormKind::layer);
+  const auto has = [&](const char* name) { return checkpoint.find(name) != nullptr; };
+  if (has("blk.0.attn_q_norm.weight")) spec.qk_norm = QkNorm::each_head;
+  // use_parallel_residual is true in files of models that have the norm, too: it decides.
+  if (!has("blk.0.ffn_norm.weight")) spec.mlp_place = MlpPlace::beside_same_norm;
+  config.accept_any({"use_parallel_residual"});
+  read_gguf_rope(config, checkpoint, spec, true);
+  refuse_unread_gguf(config);
   return spec;
 }
 
@@ -56,8 +70,9 @@ TensorTable make_table(const ModelSpec& spec, const Checkpoint& checkpoint) {
 const Family& stablelm() {
   static constexpr Family kStablelm{.name = kName,
                                     .hf_architecture = "StableLmForCausalLM",
-                                    .gguf_architecture = "",
-                                    .read_spec = read_hf,
+                                    .gguf_architecture = "stablelm",
+                                    .read_hf = read_hf,
+                                    .read_gguf = read_gguf,
                                     .tensor_table = make_table};
   return kStablelm;
 }
