@@ -5,41 +5,13 @@
 #include <gtest/gtest.h>
 
 #include "sticky/backend/make_backend.hpp"
-#include "sticky/model/load_model.hpp"
+#include "tests/conformance/real_model.hpp"
 #include "tests/support/files.hpp"
-#include "tests/support/golden_tensors.hpp"
-#include "tests/support/model_steps.hpp"
 
 namespace sticky::test {
 namespace {
 
 const std::string kGolden = STICKY_TEST_DATA "/smollm2/golden";
-
-// A checkpoint with every value rounded to bf16.
-class RoundedCheckpoint final : public checkpoint::Checkpoint {
- public:
-  explicit RoundedCheckpoint(const checkpoint::Checkpoint& exact) : exact_(exact) {}
-  [[nodiscard]] const std::string& path() const override { return exact_.path(); }
-  [[nodiscard]] bool is_gguf() const override { return exact_.is_gguf(); }
-  [[nodiscard]] const Json& config() const override { return exact_.config(); }
-  [[nodiscard]] const Json& generation_config() const override {
-    return exact_.generation_config();
-  }
-  [[nodiscard]] const std::vector<checkpoint::TensorInfo>& tensors() const override {
-    return exact_.tensors();
-  }
-  void read_rows(const checkpoint::TensorInfo& tensor,
-                 i64 first,
-                 i64 n,
-                 std::span<float> out) const override {
-    exact_.read_rows(tensor, first, n, out);
-    for (float& value : out)
-      value = to_float(to_bf16(value));
-  }
-
- private:
-  const checkpoint::Checkpoint& exact_;
-};
 
 class SmolLm2 : public testing::Test {
  protected:
@@ -58,47 +30,6 @@ class SmolLm2 : public testing::Test {
   }
   const Json golden_ = Json::parse(read_xz(kGolden + ".json.xz"));
   const GoldenTensors tensors_{read_xz(kGolden + ".safetensors.xz")};
-};
-
-struct Answer {
-  std::vector<i32> ids;
-  std::vector<double> logprobs;
-};
-
-// Greedy answers to all prompts at once, each as long as the recorded one.
-class GreedyAnswers {
- public:
-  GreedyAnswers(model::LanguageModel& model, const Json::Array& rows) : steps_(model), rows_(rows) {
-    std::vector<ModelSteps::Part> parts;
-    for (const Json& row : rows)
-      parts.push_back(
-          {.sequence = static_cast<i64>(parts.size()), .tokens = ids_of(*row.find("prompt_ids"))});
-    answers_.resize(rows.size());
-    prompt_logits_ = steps_.step(parts);
-    auto logits = prompt_logits_;
-    while (!parts.empty())
-      advance(parts, logits);
-  }
-  std::vector<Answer> answers_;
-  std::vector<std::vector<float>> prompt_logits_;
-
- private:
-  void advance(std::vector<ModelSteps::Part>& parts, std::vector<std::vector<float>>& logits) {
-    std::vector<ModelSteps::Part> next;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const auto row = static_cast<std::size_t>(parts[i].sequence);
-      const i32 id = argmax(logits[i]);
-      answers_[row].ids.push_back(id);
-      answers_[row].logprobs.push_back(logprob(logits[i], id));
-      if (answers_[row].ids.size() < rows_[row].find("new_ids")->as_array().size())
-        next.push_back({.sequence = parts[i].sequence, .tokens = {id}});
-    }
-    parts = std::move(next);
-    if (!parts.empty()) logits = steps_.step(parts);
-  }
-
-  ModelSteps steps_;
-  const Json::Array& rows_;
 };
 
 // The smallest margin of all rows is 0.0018, so every id must be equal. transformers' two ways of
