@@ -1,9 +1,10 @@
 #include "sticky/base/log.hpp"
 
 #include <chrono>
-#include <cstdio>
 #include <mutex>
 #include <utility>
+
+#include "sticky/base/standard_streams.hpp"
 
 namespace sticky::log {
 
@@ -13,10 +14,7 @@ struct State {
   std::mutex mutex;
   Level level = Level::info;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  Sink sink = [](Level, std::string_view line) {
-    fmt::print(stderr, "{}\n", line);
-    std::fflush(stderr);
-  };
+  Sink sink = [](Level, std::string_view line) { tell("{}\n", line); };
 };
 
 // The one global of the program: every line needs it (house rule 8).

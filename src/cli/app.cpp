@@ -1,10 +1,13 @@
 #include "app.hpp"
 
+#include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 
 #include "command_line.hpp"
 
@@ -18,14 +21,20 @@ constexpr int kFatal = 5;
 
 int run_app(int argc, char** argv) {
   const Invoked invoked{argc, argv};
+  hold_standard_streams();
   try {
     const Wish wish = read_command_line(invoked);
-    return wish.action == nullptr ? wish.exit_code : wish.action();
+    const int exit_code = wish.action == nullptr ? wish.exit_code : wish.action();
+    if (!wish.is_code_the_answer) flush_output();
+    return exit_code;
   } catch (const ConfigError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    tell("{}\n", error.what());
     return kUsage;
+  } catch (const std::system_error& error) {  // fmt::print() does not say what it cannot write to
+    tell("{}{}\n", std::ferror(stdout) != 0 ? "standard output: " : "", error.what());
+    return kFatal;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    tell("{}\n", error.what());
     return kFatal;
   }
 }

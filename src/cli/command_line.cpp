@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/config/reference.hpp"
 
 #include "rank.hpp"
@@ -200,7 +201,10 @@ void add_status(CLI::App& app, Wish& wish) {
   command->add_flag("--exit-code", flags->gives_exit_code,
                     "End with the run's own exit code; 4 while it has none");
   command->footer("Reads the files of the run folder only, from any machine that sees them.");
-  act_on(*command, flags, wish, status);
+  command->callback([flags, &wish] {
+    wish.action = [flags] { return status(*flags); };
+    wish.is_code_the_answer = flags->gives_exit_code;
+  });
 }
 
 // What a coordinator starts; no command for people.
@@ -292,7 +296,7 @@ Wish read_command_line(const Invoked& invoked) {
     return {.action = {}, .exit_code = app.exit(error) == 0 ? 0 : kUsage};
   }
   if (wish.action == nullptr) {
-    fmt::print(stderr, "{}", app.help());
+    tell("{}", app.help());
     wish.exit_code = kUsage;
   }
   return wish;

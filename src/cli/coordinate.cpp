@@ -15,6 +15,7 @@
 #include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/base/log.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/coordinator/coordinator_loop.hpp"
 #include "sticky/coordinator/signs_of_life.hpp"
 #include "sticky/io/input_reader.hpp"
@@ -43,7 +44,7 @@ constexpr int kUnfinished = 4;
 constexpr int kFatal = 5;
 
 void print_to_stderr(log::Level /*level*/, std::string_view line) {
-  fmt::print(stderr, "{}\n", line);
+  tell("{}\n", line);
 }
 
 double seconds_between(TimePoint from, TimePoint to) {
@@ -83,7 +84,7 @@ class ProgressPrinter {
     next_ = view->seconds + kEverySeconds;
     const std::string line = progress_line(*view, rates);
     folder_.log_line(line);
-    if (is_on_) fmt::print(stderr, "{}\n", line);
+    if (is_on_) tell("{}\n", line);
   }
 
  private:
@@ -117,7 +118,7 @@ class Run {
     loaded_ = job_.resumed_dir.empty() ? config::load(job_.sources) : load_resumed(job_);
     config::throw_if_any(loaded_.problems);
     if (const auto finished = finished_earlier()) {
-      fmt::print(stderr, "{}\n", finished->text);
+      tell("{}\n", finished->text);
       return {finished->exit_code, false};
     }
     open_folder();
@@ -151,7 +152,7 @@ class Run {
     if (!job_.resumed_dir.empty()) dir = job_.resumed_dir;
     if (dir.empty()) {
       dir = new_run_dir(loaded_.config.job, started_);
-      fmt::print(stderr, "run folder: {}\n", dir);
+      tell("run folder: {}\n", dir);
     }
     check_run_dir(dir);
     folder_ = io::RunFolder::open(dir, job_.mode);
@@ -295,7 +296,7 @@ class Run {
     }
     const std::string text = summary_text(summary, folder_->path(), why_not_written);
     folder_->log_line(text);
-    fmt::print(stderr, "{}", text);
+    tell("{}", text);
   }
 
   // Before any work of this run: the folder holds what earlier ones left.
@@ -365,13 +366,13 @@ Coordinated coordinate(const RankJob& job, const CoordinatorSeat& seat) {
   try {
     result = run.live();
   } catch (const ConfigError& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    tell("{}\n", error.what());
     result = {kConfigWrong, false};
   } catch (const Stopped& stopped) {
-    fmt::print(stderr, "{}\n", stopped.what());
+    tell("{}\n", stopped.what());
     result = {kUnfinished, false};
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    tell("{}\n", error.what());
     result = {kFatal, false};
   }
   if (!run.has_begun()) result.may_finalize = dismiss_workers(seat.transport);

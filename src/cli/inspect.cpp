@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 
 #include "commands.hpp"
 #include "model_report.hpp"
@@ -31,7 +32,7 @@ int inspect(const std::string& path) {
   try {
     description = describe_model(options);
   } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    tell("{}\n", error.what());
     return kCannotRun;
   }
   fmt::print("{}\n{}", path, model_text(description));

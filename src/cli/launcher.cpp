@@ -22,6 +22,7 @@
 
 #include "sticky/base/clock.hpp"
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/proc.hpp"
 
 #include "lock_view.hpp"
@@ -92,6 +93,7 @@ i64 own_start_ticks() {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);  // the launcher killed hard: mpirun then ends its ranks
   unblock_all_signals();
+  std::signal(SIGPIPE, SIG_DFL);
   if (stdin_fd >= 0) dup2(stdin_fd, STDIN_FILENO);
   dup2(stderr_fd, STDERR_FILENO);
   execvp(argv[0], argv.data());
@@ -350,7 +352,7 @@ class Launcher {
     return kDidNotStart;
   }
 
-  static void complain(const std::string& text) { fmt::print(stderr, "error: {}\n", text); }
+  static void complain(const std::string& text) { tell("error: {}\n", text); }
   void say(const std::string& text) { living_.print_above(text + "\n"); }
 
   const Launch& launch_;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/clock.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/worker/model_service.hpp"
 
 #include "json_fields.hpp"
@@ -53,7 +54,7 @@ int answer_prompt(const config::Config& config, const std::string& prompt) {
     results = service->step();
   const Json record = Json::parse(results.front().record);
   if (results.front().is_error) {
-    fmt::print(stderr, "{}\n", reason_of(record));
+    tell("{}\n", reason_of(record));
     return kFailed;
   }
   fmt::print("{}\n", text_of(record));

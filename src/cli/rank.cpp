@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/mpi_session.hpp"
 
 #include "json_fields.hpp"
@@ -25,7 +26,9 @@ constexpr unsigned kWelcomeSeconds = 60;
 // MPI from its beginning to its end, around the life of this rank.
 int live(const Invoked& invoked,
          const std::function<RankEnd(comm::MpiSession&, SignalQueue&)>& life) {
-  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is an error of write(), no death
+  // A file at its size limit, or words whose reader is gone: an error of write(), no death.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   // Before MPI, whose threads inherit what is blocked.
   SignalQueue signals({SIGUSR1, SIGTERM, SIGINT});
   int argc = invoked.argc;
@@ -36,7 +39,7 @@ int live(const Invoked& invoked,
     end = life(session, signals);
   } catch (const std::exception& error) {
     // Said here: what unwinds through the session ends the process without a word.
-    fmt::print(stderr, "rank {}: {}\n", session.rank(), error.what());
+    tell("rank {}: {}\n", session.rank(), error.what());
     end = {.exit_code = kFatal, .may_finalize = false};
   }
   session.finish(end.may_finalize, end.exit_code);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/mpi_session.hpp"
 #include "sticky/io/input_reader.hpp"
 
@@ -36,7 +37,7 @@ int resume(const Invoked& invoked, const ResumeFlags& flags) {
   const auto finished =
       flags.launch.is_print_only ? std::nullopt : finished_run(run_dir, loaded, job.retry);
   if (finished) {
-    fmt::print(stderr, "{}\n", finished->text);
+    tell("{}\n", finished->text);
     return finished->exit_code;
   }
   std::error_code ignored;  // mpirun would tell

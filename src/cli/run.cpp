@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/mpi_session.hpp"
 #include "sticky/io/input_reader.hpp"
 #include "sticky/io/run_folder.hpp"
@@ -57,14 +58,13 @@ int run(const Invoked& invoked, const RunFlags& flags) {
     extra = {"-o", run_dir};
   }
   if (io::RunFolder::holds_records(run_dir) && !flags.is_resume) {
-    fmt::print(stderr, "{} holds a run already. Go on with it: {}\n", run_dir,
-               resume_line(run_dir));
+    tell("{} holds a run already. Go on with it: {}\n", run_dir, resume_line(run_dir));
     return 1;
   }
   (void)io::open_input(loaded.config.input);  // throws for a folder, a file listed twice, …
   const bool may_be_finished = flags.is_resume && !flags.launch.is_print_only;
   if (const auto finished = may_be_finished ? finished_run(run_dir, loaded, {}) : std::nullopt) {
-    fmt::print(stderr, "{}\n", finished->text);
+    tell("{}\n", finished->text);
     return finished->exit_code;
   }
   return start_ranks(invoked, flags.launch, loaded.config, run_dir, std::move(extra));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/proc.hpp"
 
 #include "launch_line.hpp"
@@ -46,7 +48,7 @@ void refuse_shell_pipes(const std::vector<std::string>& files) {
 }  // namespace
 
 void print_problems(const std::vector<config::Problem>& problems) {
-  fmt::print(stderr, "{}\n", config::to_text(problems));
+  tell("{}\n", config::to_text(problems));
 }
 
 int start_ranks(const Invoked& invoked,
@@ -72,8 +74,7 @@ int start_ranks(const Invoked& invoked,
   if (request.launcher == "mpirun") {
     request.mpirun = find_mpirun();
     if (request.mpirun.kind == MpirunVersion::Kind::missing) {
-      fmt::print(
-          stderr,
+      tell(
           "mpirun was not found: install Open MPI (Debian: openmpi-bin), load its module, or use "
           "--launcher srun inside a Slurm allocation\n");
       return 1;
@@ -85,12 +86,12 @@ int start_ranks(const Invoked& invoked,
     return 0;
   }
   if (const auto lock = lock_of(run_dir); lock && lock->is_in_use) {
-    fmt::print(stderr,
-               "{}: a run is at work here (process {} on host {}); look at it with: {} --watch\n",
-               run_dir, lock->pid, lock->host, shell_quoted({"stickyinvoc", "status", run_dir}));
+    tell("{}: a run is at work here (process {} on host {}); look at it with: {} --watch\n",
+         run_dir, lock->pid, lock->host, shell_quoted({"stickyinvoc", "status", run_dir}));
     return 1;
   }
-  fmt::print(stderr, "run folder: {}\n", run_dir);
+  std::signal(SIGPIPE, SIG_IGN);  // who listened may go, the run goes on
+  tell("run folder: {}\n", run_dir);
   return launch({.line = line,
                  .run_dir = run_dir,
                  .reads_stdin = std::ranges::count(config.input.files, "-") > 0,

@@ -16,6 +16,7 @@
 #include "sticky/base/check.hpp"
 #include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
+#include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/capability.hpp"
 
 #include "hang_up.hpp"
@@ -81,9 +82,7 @@ void finalize_watched(int exit_code) {
 // MPI_Init waits for every rank too. Gives the level of thread support.
 int init_watched(int* argc, char*** argv) {
   const StartWatch watch([](const std::string& why) {
-    fmt::print(stderr,
-               "this rank gives up waiting for MPI: {}. Nothing was done yet: start it again\n",
-               why);
+    tell("this rank gives up waiting for MPI: {}. Nothing was done yet: start it again\n", why);
     end_process(kDidNotStart);
   });
   int provided = MPI_THREAD_SINGLE;
