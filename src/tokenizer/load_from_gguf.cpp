@@ -71,10 +71,16 @@ class Metadata {
   [[nodiscard]] const Json::Array& tokens() const { return fields_.array(key("tokens")); }
 
   [[nodiscard]] std::vector<TokenType> read_types() const {
+    const std::size_t n = tokens().size();
+    if (n > kMaxVocab) {
+      fail<FormatError>("{} has {} elements, but at most {} are understood",
+                        fields_.at(key("tokens")), n, kMaxVocab);
+    }
+    if (fields_.find(key("token_type")) == nullptr) return std::vector(n, TokenType::normal);
     const Json::Array& types = fields_.array(key("token_type"));
-    if (types.size() != tokens().size() || tokens().size() > kMaxVocab) {
-      fail<FormatError>("{} has {} elements, but tokens has {}; at most {} are understood",
-                        fields_.at(key("token_type")), types.size(), tokens().size(), kMaxVocab);
+    if (types.size() != n) {
+      fail<FormatError>("{} has {} elements, but tokens has {}", fields_.at(key("token_type")),
+                        types.size(), n);
     }
     std::vector<TokenType> out;
     for (const Json& type : types)

@@ -128,6 +128,30 @@ TEST(Transformer, AGgufFileOfTheSameModelGivesTheSameBits) {
   EXPECT_EQ(last_logits(as_gguf(folder, sizes)), last_logits(folder));
 }
 
+// What llama.cpp's conversion does when asked to: rows of q, k and v below each other.
+TEST(Transformer, AGgufFileWithFusedQkvGivesTheSameBits) {
+  const SmallLlama sizes{.biases = true};
+  const auto folder = small_llama(sizes);
+  auto file = as_gguf(folder, sizes);
+  const i64 rows = (sizes.n_heads + 2 * sizes.n_kv_heads) * sizes.head_dim;
+  for (i64 layer = 0; layer < sizes.n_layers; ++layer) {
+    for (const std::string kind : {"weight", "bias"}) {
+      const std::string start = "blk." + std::to_string(layer) + ".attn_";
+      std::vector<float> all;
+      for (const std::string name : {"q", "k", "v"}) {
+        const auto part = file.values(start + name + "." + kind);
+        all.insert(all.end(), part.begin(), part.end());
+        file.remove(start + name + "." + kind);
+      }
+      const bool is_bias = kind == "bias";
+      file.put(start + "qkv." + kind,
+               is_bias ? std::vector<i64>{rows} : std::vector<i64>{rows, sizes.d_model}, all);
+    }
+  }
+
+  EXPECT_EQ(last_logits(file), last_logits(folder));
+}
+
 TEST(Transformer, DivisorsStoredInAGgufFileSlowEachPair) {
   const SmallLlama sizes;
   auto folder = small_llama(sizes);

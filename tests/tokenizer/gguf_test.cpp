@@ -114,6 +114,13 @@ TEST(GgufTokenizer, UnusedIdsAreNoText) {
   EXPECT_EQ(files.tokenizer->id_of("Ġab"), std::nullopt);
 }
 
+TEST(GgufTokenizer, WithoutTypesAllTokensAreText) {
+  Json json = metadata();
+  json.set("tokenizer.ggml.token_type", Json());
+  EXPECT_EQ(load_from_gguf(json, "m.gguf").tokenizer->encode("a a", {}), (Ids{1, 4}));
+  EXPECT_FALSE(load_from_gguf(json, "m.gguf").tokenizer->is_special(0));
+}
+
 TEST(GgufTokenizer, WhatEndsAMessageInTheTemplateEndsAText) {
   Json json = metadata();
   json.set("tokenizer.ggml.eot_token_id", 4);
