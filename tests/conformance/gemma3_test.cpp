@@ -76,6 +76,22 @@ TEST_F(Gemma3, TextBecomesTheRecordedIdsAndBack) {
     EXPECT_EQ(text.tokenizer->decode(ids_of(*row.find("new_ids")), true),
               row.find("text")->as_string());
   }
+
+  const auto read = [](const std::string& name) {
+    return Json::parse(read_xz(STICKY_TEST_DATA "/tokenizer/" + name + ".json.xz"));
+  };
+  const Json strings = read("strings.shared");
+  const Json reference = read("gemma3.shared");
+  for (const Json& c : reference.find("cases")->as_array()) {
+    const auto n = static_cast<std::size_t>(c.find("n")->as_integer());
+    const std::string& string = strings.as_array().at(n).find("text")->as_string();
+    const auto ids = ids_of(*c.find("ids"));
+    EXPECT_EQ(text.tokenizer->encode(string, {}), ids) << n << ": " << string.substr(0, 200);
+    const Json* decoded = c.find("decoded");
+    EXPECT_EQ(text.tokenizer->decode(ids, false),
+              decoded == nullptr ? string : decoded->as_string())
+        << n;
+  }
 }
 
 }  // namespace
