@@ -1,8 +1,9 @@
 #include "sticky/io/input_reader.hpp"
 
 #include <fcntl.h>
+#include <map>
 #include <poll.h>
-#include <set>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
@@ -181,17 +182,28 @@ InputFile describe(const std::string& name,
   return file;
 }
 
+// One file has one, however it is called.
+std::string identity_of(const InputFile& file) {
+  struct stat status {};
+  if (file.path.empty() || is_own_descriptor(file.path) || ::stat(file.path.c_str(), &status) != 0)
+    return file.label;
+  return fmt::format("{}:{}", status.st_dev, status.st_ino);
+}
+
 }  // namespace
 
 std::unique_ptr<InputReader> open_input(const InputOptions& options) {
   std::vector<std::string> problems;
   std::vector<InputFile> files;
-  std::set<std::string> labels;
+  std::map<std::string, std::string> seen;  // identity -> the name that came first
   for (const std::string& name : options.files) {
     files.push_back(describe(name, options, problems));
-    // Its lines would have the same names twice.
-    if (!labels.insert(files.back().label).second)
-      problems.push_back(fmt::format("{}: is listed twice", name));
+    // Its requests would be answered twice, or be duplicates one and all.
+    const auto [first, is_new] = seen.emplace(identity_of(files.back()), name);
+    if (is_new) continue;
+    const std::string other_name =
+        first->second == name ? "" : fmt::format(", first as {}", first->second);
+    problems.push_back(fmt::format("{}: is listed twice{}", name, other_name));
   }
   if (files.empty()) problems.emplace_back("no input file is given");
   if (static_cast<i64>(files.size()) > FileLine::kMaxFiles)

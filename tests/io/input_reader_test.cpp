@@ -254,6 +254,22 @@ TEST_F(InputReaderTest, AllThatIsWrongWithTheFilesIsToldAtOnce) {
   EXPECT_THROW((void)open_input(InputOptions{}), ConfigError);
 }
 
+TEST_F(InputReaderTest, AFileIsListedTwiceUnderWhateverNames) {
+  const std::string file = dir_.write("a.jsonl", "{\"prompt\":\"a\"}\n");
+  const std::string same_text = dir_.write("b.jsonl", "{\"prompt\":\"a\"}\n");
+  const std::string link = dir_ / "link.jsonl";
+  std::filesystem::create_symlink(file, link);
+  for (const std::string& name : {dir_ / "./a.jsonl", link}) {
+    try {
+      (void)open_input(test::files({file, same_text, name}));
+      ADD_FAILURE() << "expected ConfigError for " << name;
+    } catch (const ConfigError& e) {
+      EXPECT_EQ(std::string(e.what()), fmt::format("{}: is listed twice, first as {}", name, file));
+    }
+  }
+  EXPECT_NO_THROW((void)open_input(test::files({file, same_text})));
+}
+
 TEST_F(InputReaderTest, StandardInputIsKeptOnceAndReadFromThere) {
   const std::string text = "{\"prompt\":\"a\"}\n{\"prompt\":\"b\"}";
   dir_.write("stdin.jsonl", "left behind by an earlier run");
