@@ -22,13 +22,14 @@ std::vector<std::string> words(std::string_view text) {
 }
 
 // mpirun 4.1 must not use epoll: it may leave a closed connection among those that epoll watches,
-// and then never hears the next process that gets the same descriptor (docs/decisions/0014).
+// and then never hears the next process that gets the same descriptor (docs/decisions/0014). What
+// mpirun 5 was told of sharing cores does not reach the ranks; a variable does.
 std::vector<std::string> mpirun_words(const LaunchRequest& request) {
   if (request.mpirun.kind != MpirunVersion::Kind::open_mpi) return words("mpirun");
   std::string line =
       request.mpirun.major >= 5
-          ? "mpirun --map-by :OVERSUBSCRIBE --bind-to none --with-ft ulfm --mca pml ob1 --mca btl "
-            "self,sm,tcp"
+          ? "env OMPI_MCA_rmaps_base_oversubscribe=1 mpirun --map-by :OVERSUBSCRIBE --bind-to none "
+            "--with-ft ulfm --mca pml ob1 --mca btl self,sm,tcp"
           : "env EVENT_NOEPOLL=1 mpirun --oversubscribe --bind-to none --enable-recovery --mca pml "
             "ob1 --mca btl self,vader,tcp";
   if (request.is_root) line += " --allow-run-as-root";

@@ -76,7 +76,7 @@ std::string sentence(const Capability& c) {
   if (!c.can_survive_loss)
     return "a fixed number of workers, and losing one may end the job (not measured with this MPI)";
   std::string text = c.can_spawn_on_hosts ? "workers may be added, on later hosts too"
-                                          : "workers may be added on the launch's own hosts";
+                                          : "workers may be added on the coordinator's host";
   if (c.can_join) text += ", and other launches may join";
   return text + fmt::format("; lost workers are survived with mpirun {}", c.survival_flag);
 }

@@ -42,8 +42,9 @@ bool is_on(const char* name) {
   return environment(name) == "1" || environment(name) == "true";
 }
 
+// Open MPI 4 and 5 each tell their ranks.
 bool has_recovery() {
-  return is_on("OMPI_MCA_orte_enable_recovery");
+  return is_on("OMPI_MCA_orte_enable_recovery") || is_on("OMPI_MCA_mpi_ft_enable");
 }
 
 // Slots of the launch that no rank takes; -1: they do not matter.
@@ -131,7 +132,7 @@ std::string MpiSession::capability() const {
   const std::string why_not = why_no_spawn();
   if (size_ == 1 && !why_not.empty())
     return can.name + ": one rank, coordinator and worker in one process";
-  const bool is_survivor = can.can_survive_loss && (has_recovery() || can.major != 4);
+  const bool is_survivor = can.can_survive_loss && has_recovery();
   std::string loss = "a lost worker may end the job";
   if (is_survivor)
     loss = "lost workers are survived";
@@ -147,6 +148,12 @@ MpiSession::Hub MpiSession::open_hub(SpawnOptions options) {
   auto transport = std::make_unique<MpiTransport>(protocol::PeerId{1});
   for (int rank = 1; rank < size_; ++rank)
     (void)transport->link(MPI_COMM_WORLD, rank, size_);
+  const Capability can = capability_of(library_version());
+  if (!can.can_spawn_on_hosts) {
+    options.why_out_of_reach = [name = can.name](const std::string&) {
+      return fmt::format("{} starts workers on the coordinator's own host only", name);
+    };
+  }
   auto spawner = std::make_unique<MpiSpawner>(*transport, std::move(options), free_slots(size_),
                                               why_no_spawn());
   return {std::move(transport), std::move(spawner)};
@@ -163,13 +170,14 @@ std::unique_ptr<protocol::Transport> MpiSession::open_worker() {
 
 std::string MpiSession::why_no_spawn() const {
   const Capability can = capability_of(library_version());
-  if (!can.can_spawn || can.major != 4)
+  if (!can.can_spawn)
     return fmt::format("{} carries a fixed number of workers here; Open MPI 4.1 can start more",
                        can.name);
   if (environment("OMPI_COMM_WORLD_SIZE").empty())
     return "this launch is not mpirun's: only mpirun can start more workers";
   if (!has_recovery())
-    return "mpirun was started without --enable-recovery: a worker that leaves would end the job";
+    return fmt::format("mpirun was started without {}: a worker that leaves would end the job",
+                       can.survival_flag);
   if (thread_level_ < MPI_THREAD_MULTIPLE)
     return fmt::format("{} was built without MPI_THREAD_MULTIPLE", can.name);
   return {};

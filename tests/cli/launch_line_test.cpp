@@ -33,8 +33,8 @@ TEST(LaunchLine, OfOpenMpi5HasItsOwnFlags) {
   const auto mpirun = parse_mpirun_version("mpirun (Open MPI) 5.0.11");
 
   EXPECT_EQ(line_of({.mpirun = mpirun, .n_workers = 4, .program = {"p"}}),
-            "mpirun --map-by :OVERSUBSCRIBE --bind-to none --with-ft ulfm --mca pml ob1 --mca btl "
-            "self,sm,tcp -n 5 p");
+            "env OMPI_MCA_rmaps_base_oversubscribe=1 mpirun --map-by :OVERSUBSCRIBE --bind-to none "
+            "--with-ft ulfm --mca pml ob1 --mca btl self,sm,tcp -n 5 p");
 }
 
 TEST(LaunchLine, OfAnotherMpiHasNoFlagsThatItMightNotKnow) {
