@@ -128,7 +128,8 @@ int give_orders(const std::string& run_dir,
       if (!given.is_answered) listen(given, run_dir);
     }
   }
-  for (const Given& given : all) {
+  for (Given& given : all) {
+    if (!given.is_answered) listen(given, run_dir);  // its last words
     if (!given.is_answered) give_up(given, run_dir);
   }
   return std::ranges::all_of(all, &Given::is_accepted) ? 0 : kRefused;

@@ -136,11 +136,14 @@ std::string losses_text(const Json& summary) {
   return out;
 }
 
-std::string counts_text(const Json& counts) {
+std::string counts_text(const Json& summary, const Json& counts) {
   const i64 n_unanswered = integer_at(counts, "unanswered");
+  const bool is_more_unread =
+      summary.find("input_ended") != nullptr && !boolean_at(summary, "input_ended");
   std::string out = fmt::format(
-      "  requests {}: {} answered, {} failed", with_commas(integer_at(counts, "requests")),
-      with_commas(integer_at(counts, "results")), with_commas(integer_at(counts, "errors")));
+      "  requests {}{}: {} answered, {} failed", with_commas(integer_at(counts, "requests")),
+      is_more_unread ? " and those not read yet" : "", with_commas(integer_at(counts, "results")),
+      with_commas(integer_at(counts, "errors")));
   if (n_unanswered > 0) out += fmt::format(", {} not yet answered", with_commas(n_unanswered));
   const Json* this_run = counts.find("this_run");
   const i64 n_before = this_run == nullptr ? 0 : integer_at(*this_run, "done_before");
@@ -189,7 +192,7 @@ std::string summary_text(const Json& summary,
   const Json* rates = summary.find("rates");
   const bool has_worked = text_at(summary, "ending") != kFailed;
   if (counts != nullptr && (has_worked || integer_at(*counts, "requests") > 0))
-    out += counts_text(*counts);
+    out += counts_text(summary, *counts);
   if (rates != nullptr && has_worked) out += rates_text(summary, *rates) + workers_text(summary);
   out += losses_text(summary);
   if (counts == nullptr || has_worked || integer_at(*counts, "results") > 0)

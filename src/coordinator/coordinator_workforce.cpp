@@ -87,6 +87,11 @@ void Coordinator::mind_workforce() {
       tell(LeaveAsked{.worker = worker, .at_once = true});
     }
   }
+  // Whoever gave an order waits for the answer.
+  if (!is_running && now_ >= next_decision_) {
+    next_decision_ = now_ + kDecisionInterval;
+    workforce_.refuse_orders("the run is about to end: no worker comes or goes by order any more");
+  }
   const bool is_expected =
       is_running ? workforce_.is_help_expected() : workforce_.is_anyone_under_way();
   if (std::exchange(is_help_expected_, is_expected) != is_expected) tell(HelpExpected{is_expected});

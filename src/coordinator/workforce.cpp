@@ -170,17 +170,26 @@ void Workforce::complete(Situation& situation) {
 }
 
 void Workforce::publish(malleability::Decision& decision) {
-  for (malleability::Verdict& verdict : decision.verdicts) {
-    log::info("order {}: {}: {}", verdict.text, verdict.is_accepted ? "accepted" : "refused",
-              verdict.reason);
-    status_.add(std::move(verdict));
-  }
+  for (malleability::Verdict& verdict : decision.verdicts)
+    answer(std::move(verdict));
   if (!decision.why.empty() && decision.why != status_.doing)
     log::info("workers: {}", decision.why);
   status_.target = policy_.target();
   status_.can_spawn = can_spawn();
   status_.n_joining = static_cast<i64>(under_way_.size());
   status_.doing = std::move(decision.why);
+}
+
+void Workforce::answer(malleability::Verdict verdict) {
+  log::info("order {}: {}: {}", verdict.text, verdict.is_accepted ? "accepted" : "refused",
+            verdict.reason);
+  status_.add(std::move(verdict));
+}
+
+void Workforce::refuse_orders(const std::string& why) {
+  if (!doors_.take_orders) return;
+  for (const malleability::Ordered& ordered : doors_.take_orders())
+    answer({.id = ordered.id, .text = text_of(ordered.order), .reason = why});
 }
 
 // The newcomer takes the first place that nobody on its host has.

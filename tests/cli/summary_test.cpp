@@ -33,6 +33,7 @@ coordinator::RunOutcome outcome() {
                      .n_results = 50,
                      .n_errors = 6,
                      .n_waiting = 4};
+  out.last.has_input_ended = true;
   out.last.prompt_tokens = 4000;
   out.last.completion_tokens = 1000;
   out.last.workers = {worker(1.5), worker(2.5)};
@@ -104,6 +105,13 @@ TEST(SummaryText, TellsPeopleHowItWentAndHowToGoOn) {
       "  go on    stickyinvoc resume runs/x\n");
 }
 
+TEST(SummaryText, SaysThatThereAreRequestsThatItDoesNotCount) {
+  coordinator::RunOutcome cut = outcome();
+  cut.last.has_input_ended = false;
+  EXPECT_THAT(summary_text(summary_json(cut, {}, {}), "runs/x"),
+              HasSubstr("  requests 100 and those not read yet: 85 answered, 11 failed, 4 not"));
+}
+
 TEST(SummaryText, NamesNoFileThatCouldNotBeWritten) {
   const std::string text = summary_text(summary(), "runs/x", "no space left");
   EXPECT_THAT(text, HasSubstr("  summary  could not be written (exit code 4): no space left\n"));
@@ -161,6 +169,7 @@ TEST(Summary, OfARefusedRunCountsItsRequests) {
 
 TEST(Summary, TellsWhetherTheInputWasReadToItsEnd) {
   auto cut = outcome();
+  cut.last.has_input_ended = false;
   EXPECT_FALSE(boolean_at(summary_json(cut, {}, {}), "input_ended"));
   cut.last.has_input_ended = true;
   EXPECT_TRUE(boolean_at(summary_json(cut, {}, {}), "input_ended"));

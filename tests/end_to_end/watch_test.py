@@ -55,6 +55,22 @@ class Resize(RunTest):
         self.assertIn("the run has ended", done.stderr)
         self.assertEqual(sorted(os.listdir(run.folder)), before)
 
+    def test_an_order_to_a_run_that_drains_is_refused_while_it_drains(self):
+        # Longer than the drain may take: it is cut short below.
+        requests = [{"prompt": f"Number {i} is", "max_tokens": 480, "ignore_eos": True} for i in range(2000)]
+        process = self.start("run", "-i", write_lines(self.scratch / "in.jsonl", requests), "-o", self.scratch / "run",
+                             "--model", self.tiny_model(), "--set", "engine.max_sequences=1000")
+        run = Run(self.scratch / "run")
+        self.worker_pids(run, 1)
+        os.kill(process.pid, signal.SIGINT)
+        self.wait_until(lambda: run.status["phase"] == "draining", what="the drain")
+        done = self.call("resize", run.folder, "--workers", 2, timeout=60)
+        self.assertEqual(run.status["phase"], "draining")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--workers 2: refused: the run is about to end", done.stdout)
+        os.kill(process.pid, signal.SIGINT)
+        self.assertEqual(process.wait(timeout=60), 4)
+
     def test_wrong_words_are_named(self):
         for arguments, said in (
             (["--workers", "0"], "--workers"),

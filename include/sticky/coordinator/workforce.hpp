@@ -52,6 +52,8 @@ class Workforce {
   /// time, requests, rates, and the states of the workers. While a process is about to end nothing
   /// is decided: its device is not free yet, and a spawn meanwhile may hang.
   [[nodiscard]] std::vector<WorkerId> decide(malleability::Situation situation);
+  /// Answers the orders that came; nobody comes or goes because of them.
+  void refuse_orders(const std::string& why);
   /// Whether workers may still come that nobody has heard of yet.
   [[nodiscard]] bool is_help_expected() const;
   [[nodiscard]] bool is_anyone_under_way() const { return !under_way_.empty(); }
@@ -70,6 +72,7 @@ class Workforce {
 
   void complete(malleability::Situation& situation);
   void publish(malleability::Decision& decision);
+  void answer(malleability::Verdict verdict);
   void start(const std::string& host);
   [[nodiscard]] bool is_quiet(TimePoint now);
   [[nodiscard]] std::string known_name(const std::string& host) const;
