@@ -73,9 +73,9 @@ i64 read_through(const io::InputOptions& options) {
 void write_records(const io::InputOptions& options, const std::string& folder) {
   std::ofstream out(folder + "/results.jsonl");
   const auto reader = io::open_input(options);
-  request::Answer answer;
-  answer.text = "SUPPORTED";
-  answer.finish_reason = "stop";
+  request::Response response;
+  response.answers.push_back(
+      {.text = "SUPPORTED", .token_ids = {}, .finish_reason = "stop", .logprobs = {}});
   while (const auto line = reader->next()) {
     request::Origin origin;
     origin.custom_id = line->custom_id;
@@ -83,7 +83,7 @@ void write_records(const io::InputOptions& options, const std::string& folder) {
     // As if lines had ended in pairs the other way round, so that sorting has something to do.
     origin.line = line->line + (line->line % 2 == 1 ? 1 : -1);
     origin.hash = line->hash;
-    out << request::success_record({}, answer, origin) << '\n';
+    out << request::success_record({}, response, origin) << '\n';
   }
 }
 

@@ -30,7 +30,9 @@ std::string judge(const io::InputLine& line,
   const auto n_tokens = static_cast<i64>(accepted.prompt.token_ids.size());
   check.prompt_tokens += n_tokens;
   check.longest_prompt = std::max(check.longest_prompt, n_tokens);
+  if (!accepted.request.choice.empty()) return "";  // nothing new is made
   check.most_new_tokens +=
+      accepted.request.n *
       std::min(accepted.request.sampling.max_tokens.value_or(context), context - n_tokens);
   return "";
 }

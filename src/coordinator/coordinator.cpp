@@ -265,8 +265,8 @@ i64 Coordinator::n_bytes_to_send(InvocationId id) const {
 // Whoever made them, and however late they come: the first tokens of an answer are what they are.
 void Coordinator::keep_progress(const protocol::HandBack& back) {
   for (const protocol::Unfinished& one : back.invocations) {
-    if (kept_.contains(one.id) && !one.token_ids.empty())
-      progress_.keep(one.id, protocol::encode_progress({back.arithmetic, one.token_ids}));
+    if (kept_.contains(one.id) && !one.answers.empty())
+      progress_.keep(one.id, protocol::encode_progress({back.arithmetic, one.answers}));
   }
 }
 

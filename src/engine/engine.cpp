@@ -6,6 +6,7 @@
 #include "sticky/base/check.hpp"
 #include "sticky/base/error.hpp"
 
+#include "logprobs.hpp"
 #include "page_pool.hpp"
 #include "sampler.hpp"
 #include "sequence.hpp"
@@ -17,9 +18,9 @@ namespace {
 constexpr i64 kDefaultSequences = 32;
 constexpr i64 kDefaultBatchTokens = 512;
 // A row of logits is as long as the vocabulary. A step has one for each running sequence, and so
-// many more for the log probabilities of tokens that jobs brought.
-constexpr i64 kReplayLogitRows = 32;
-constexpr double kLowestLogprob = -9999.0;  // JSON has no -inf; OpenAI writes this
+// many more for the log probabilities of tokens that are known already: of prompts, and those that
+// jobs brought. 64 rows are enough for products at full speed.
+constexpr i64 kKnownLogitRows = 64;
 
 constexpr const char* kNotFinite =
     "the model's logits are not finite numbers: its weights hold NaN or infinity (a damaged or "
@@ -45,6 +46,7 @@ class Engine::Impl {
 
   void submit(Job job);
   std::optional<std::vector<i32>> cancel(i64 key);
+  [[nodiscard]] bool is_finished(i64 key) const;
   [[nodiscard]] bool is_untouched(i64 key) const;
   std::vector<Outcome> step();
   [[nodiscard]] i64 n_jobs() const {
@@ -66,9 +68,8 @@ class Engine::Impl {
   void add_work(Sequence& sequence, i64 n_rows);
   void compute();
   void take_logits(Sequence& sequence, i64 position, std::span<const float> logits);
+  void score(Sequence& sequence, std::span<const float> logits);
   void extend(Sequence& sequence, std::span<const float> logits);
-  [[nodiscard]] request::TokenLogprob logprob_of(i32 token, double logprob) const;
-  [[nodiscard]] request::TokenLogprob logprobs(std::span<const float> logits, i32 token, i64 n_top);
   void finish_ended();
 
   model::LanguageModel& model_;
@@ -90,11 +91,11 @@ class Engine::Impl {
   std::vector<SequenceView> running_views_;
   std::vector<SequenceView> waiting_views_;
   std::vector<Work> work_;
-  i64 n_replay_rows_left_ = 0;
+  i64 n_known_rows_left_ = 0;
   model::StepBatch batch_;
   std::vector<float> logits_;
   std::vector<const Sequence*> ended_;
-  std::vector<WeightedToken> best_;
+  LogprobReader logprobs_;
   Sampler sampler_;
 };
 
@@ -113,7 +114,8 @@ Engine::Impl::Impl(model::LanguageModel& model,
           .max_batch_tokens =
               options.max_batch_tokens > 0 ? options.max_batch_tokens : kDefaultBatchTokens},
       ends_{.eos_ids = std::move(eos_ids), .context = model_limits_.context},
-      pool_(model_limits_.n_pages) {
+      pool_(model_limits_.n_pages),
+      logprobs_(tokenizer) {
   if (model_limits_.n_pages * kPageTokens < model_limits_.context) {
     fail<ConfigError>(
         "the KV cache holds {} pages of {} tokens, fewer than one sequence of {} tokens (the "
@@ -123,15 +125,16 @@ Engine::Impl::Impl(model::LanguageModel& model,
 }
 
 void Engine::Impl::submit(Job job) {
-  STICKY_CHECK(!job.prompt.empty() && std::ssize(job.prompt) < model_limits_.context);
+  const i64 n_made = job.sampling.max_tokens == 0 ? 0 : 1;
+  STICKY_CHECK(!job.prompt.empty() && std::ssize(job.prompt) + n_made <= model_limits_.context);
   STICKY_CHECK(are_tokens(job.prompt));
-  const bool makes_nothing = job.sampling.max_tokens && *job.sampling.max_tokens <= 0;
+  STICKY_CHECK(!job.scoring || job.scoring->first >= 0);
   auto sequence = begin(std::move(job));
   const TimePoint now = clock_.now();
   sequence->note_submitted(now);
-  if (makes_nothing) {
+  if (!sequence->makes_text() && !sequence->is_scoring()) {
+    sequence->end_without_text();
     finished_.push_back(sequence->take_outcome(now));
-    finished_.back().answer.finish_reason = "length";
   } else {
     waiting_.push_back(std::move(sequence));
   }
@@ -144,15 +147,20 @@ bool Engine::Impl::are_tokens(std::span<const i32> ids) const {
 // With the tokens that the job brings, or without them where they are of no use.
 std::unique_ptr<Sequence> Engine::Impl::begin(Job job) {
   const i64 number = n_submitted_++;
-  const DrawKey draws = draw_key(job.sampling.seed, options_.run_seed, job.identity);
+  const DrawKey draws = draw_key(job.sampling.seed, options_.run_seed, job.identity, job.choice);
   const std::vector<i32> made = std::exchange(job.made, {});
-  if (!made.empty() && are_tokens(made)) {
+  const auto fresh = [&] {
     auto sequence =
         std::make_unique<Sequence>(job, number, draws, tokenizer_, options_.prefix_cache);
+    if (job.scoring && job.scoring->first == 0)
+      sequence->append_prompt_logprob(logprobs_.unknown(job.prompt.front()));
+    return sequence;
+  };
+  if (!made.empty() && are_tokens(made) && job.sampling.max_tokens != 0) {
+    auto sequence = fresh();
     if (sequence->replay(made, ends_)) return sequence;
   }
-  return std::make_unique<Sequence>(std::move(job), number, draws, tokenizer_,
-                                    options_.prefix_cache);
+  return fresh();
 }
 
 std::optional<std::vector<i32>> Engine::Impl::cancel(i64 key) {
@@ -166,6 +174,10 @@ std::optional<std::vector<i32>> Engine::Impl::cancel(i64 key) {
     return made;
   }
   return std::nullopt;
+}
+
+bool Engine::Impl::is_finished(i64 key) const {
+  return std::ranges::any_of(finished_, [&](const Outcome& one) { return one.key == key; });
 }
 
 bool Engine::Impl::is_untouched(i64 key) const {
@@ -199,7 +211,7 @@ StepPlan Engine::Impl::plan() {
 
 void Engine::Impl::carry_out(const StepPlan& plan) {
   work_.clear();
-  n_replay_rows_left_ = kReplayLogitRows;
+  n_known_rows_left_ = kKnownLogitRows;
   send_back(std::ssize(plan.returned));
   // Before any page is allocated: that may take pages out of the cache.
   for (const auto& admission : plan.admitted) {
@@ -232,8 +244,8 @@ void Engine::Impl::send_back(i64 n_youngest) {
 void Engine::Impl::add_work(Sequence& sequence, i64 n_rows) {
   const i64 n_before = std::max(sequence.first_logits() - sequence.n_computed(), i64{0});
   if (const i64 n_more = n_rows - n_before - 1; n_more > 0) {
-    const i64 n_taken = std::min(n_more, n_replay_rows_left_);
-    n_replay_rows_left_ -= n_taken;
+    const i64 n_taken = std::min(n_more, n_known_rows_left_);
+    n_known_rows_left_ -= n_taken;
     n_rows -= n_more - n_taken;  // the others come in later steps
   }
   sequence.take_pages(pool_, sequence.n_computed() + n_rows);
@@ -273,8 +285,8 @@ void Engine::Impl::compute() {
   }
 }
 
-// Of the last token: they choose the next one. Of one before it: the next is known, but not yet how
-// probable it was.
+// Of the last token: they choose the next one. Of one before it: the next is known, but maybe not
+// yet how probable it was.
 void Engine::Impl::take_logits(Sequence& sequence, i64 position, std::span<const float> logits) {
   if (sequence.has_failed()) return;
   if (!are_finite(logits)) {
@@ -282,13 +294,26 @@ void Engine::Impl::take_logits(Sequence& sequence, i64 position, std::span<const
     ended_.push_back(&sequence);
     return;
   }
-  const auto next = static_cast<std::size_t>(position + 1);
-  if (next == sequence.tokens().size()) {
+  const i64 next = position + 1;
+  if (sequence.is_scoring()) {
+    STICKY_ASSERT(position == sequence.first_logits());
+    score(sequence, logits);
+  } else if (next == std::ssize(sequence.tokens())) {
     extend(sequence, logits);
-  } else {
-    const i64 n_top = sequence.sampling().top_logprobs;
-    sequence.append_logprob(logprobs(logits, sequence.tokens()[next], n_top));
+  } else if (sequence.lacks_logprob(next)) {
+    const i32 token = sequence.tokens()[static_cast<std::size_t>(next)];
+    sequence.append_logprob(logprobs_.of(logits, token, sequence.sampling().top_logprobs));
   }
+}
+
+void Engine::Impl::score(Sequence& sequence, std::span<const float> logits) {
+  const i32 token = sequence.token_to_score();
+  sequence.append_prompt_logprob(logprobs_.ranked(logits, token, sequence.n_top_to_score()));
+  if (sequence.is_scoring() || sequence.makes_text()) return;
+  sequence.publish_pages(pool_);
+  sequence.note_first_token(clock_.now());
+  sequence.end_without_text();
+  ended_.push_back(&sequence);
 }
 
 void Engine::Impl::extend(Sequence& sequence, std::span<const float> logits) {
@@ -301,29 +326,12 @@ void Engine::Impl::extend(Sequence& sequence, std::span<const float> logits) {
   const double uniform = uniform_at(sequence.draws(), std::ssize(sequence.tokens()));
   const i32 token = sampler_.choose(processed, sampling, uniform);
   if (sampling.top_logprobs >= 0) {
-    sequence.append_logprob(logprobs(logits, token, sampling.top_logprobs));
+    sequence.append_logprob(logprobs_.of(logits, token, sampling.top_logprobs));
   }
   sequence.note_first_token(clock_.now());
   sequence.append(token);
   ++stats_.generated_tokens;
   if (sequence.has_ended(ends_)) ended_.push_back(&sequence);
-}
-
-request::TokenLogprob Engine::Impl::logprob_of(i32 token, double logprob) const {
-  // Written so that NaN becomes the lowest, too.
-  return {.id = token,
-          .piece = tokenizer_.piece(token),
-          .logprob = logprob > kLowestLogprob ? logprob : kLowestLogprob,
-          .top = {}};
-}
-
-request::TokenLogprob Engine::Impl::logprobs(std::span<const float> logits, i32 token, i64 n_top) {
-  const double normalizer = log_sum_exp(logits);
-  auto chosen = logprob_of(token, logits[static_cast<std::size_t>(token)] - normalizer);
-  find_best(logits, n_top, best_);
-  for (const auto& [id, logit] : best_)
-    chosen.top.push_back(logprob_of(id, logit - normalizer));
-  return chosen;
 }
 
 void Engine::Impl::finish_ended() {
@@ -353,6 +361,9 @@ void Engine::submit(Job job) {
 }
 std::optional<std::vector<i32>> Engine::cancel(i64 key) {
   return impl_->cancel(key);
+}
+bool Engine::is_finished(i64 key) const {
+  return impl_->is_finished(key);
 }
 bool Engine::is_untouched(i64 key) const {
   return impl_->is_untouched(key);

@@ -98,17 +98,22 @@ void TokenCounts::add_prompt(std::span<const i32> tokens) {
     n_in_output_.try_emplace(token, 0);
 }
 
-DrawKey draw_key(const std::optional<i64>& seed, std::uint64_t run_seed, const Hash128& identity) {
-  if (seed) return {.key = words_of(std::bit_cast<std::uint64_t>(*seed)), .stream = {}};
+DrawKey draw_key(const std::optional<i64>& seed,
+                 std::uint64_t run_seed,
+                 const Hash128& identity,
+                 i64 choice) {
+  const auto number = static_cast<std::uint32_t>(choice);
+  if (seed)
+    return {.key = words_of(std::bit_cast<std::uint64_t>(*seed)), .stream = {}, .choice = number};
   const std::array<std::uint64_t, 3> source{run_seed, identity.high, identity.low};
   const auto bytes = std::bit_cast<std::array<char, sizeof source>>(source);
   const Hash128 mixed = hash128(std::string_view(bytes.data(), bytes.size()));
-  return {.key = words_of(mixed.high), .stream = words_of(mixed.low)};
+  return {.key = words_of(mixed.high), .stream = words_of(mixed.low), .choice = number};
 }
 
 double uniform_at(const DrawKey& key, i64 position) {
-  const auto low = words_of(static_cast<std::uint64_t>(position));
-  const auto random = philox(key.key, {low[0], low[1], key.stream[0], key.stream[1]});
+  const auto place = static_cast<std::uint32_t>(position);  // no context is near 2^32
+  const auto random = philox(key.key, {place, key.choice, key.stream[0], key.stream[1]});
   return uniform01(random[0], random[1]);
 }
 
@@ -143,6 +148,14 @@ void find_best(std::span<const float> logits, i64 n, std::vector<WeightedToken>&
     std::ranges::push_heap(best, is_better);
   }
   std::ranges::sort_heap(best, is_better);
+}
+
+i64 rank_of(std::span<const float> logits, i32 token) {
+  const float own = logits[static_cast<std::size_t>(token)];
+  i64 n = 0;
+  for (const float logit : logits)
+    n += logit >= own ? 1 : 0;
+  return n;
 }
 
 double log_sum_exp(std::span<const float> logits) {

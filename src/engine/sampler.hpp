@@ -29,17 +29,19 @@ class TokenCounts {
 };
 
 /// Names one stream of random numbers. A request with a seed draws from the seed's, whoever it is;
-/// else from one of run seed and identity.
+/// else from one of run seed and identity. Each of its answers has a stream of its own.
 struct DrawKey {
   std::array<std::uint32_t, 2> key{};
   std::array<std::uint32_t, 2> stream{};
+  std::uint32_t choice = 0;
   bool operator==(const DrawKey&) const = default;
 };
 [[nodiscard]] DrawKey draw_key(const std::optional<i64>& seed,
                                std::uint64_t run_seed,
-                               const Hash128& identity);
+                               const Hash128& identity,
+                               i64 choice = 0);
 
-/// Uniform in [0, 1): Philox with counter (position, stream).
+/// Uniform in [0, 1): Philox with counter (position, choice, stream).
 [[nodiscard]] double uniform_at(const DrawKey& key, i64 position);
 
 struct WeightedToken {
@@ -98,6 +100,9 @@ class Sampler {
 
 /// The n highest logits (as weights), best first, lower ids first among equals; NaN is -inf.
 void find_best(std::span<const float> logits, i64 n, std::vector<WeightedToken>& best);
+
+/// How many logits are not below that one, itself included: 1 for the best.
+[[nodiscard]] i64 rank_of(std::span<const float> logits, i32 token);
 
 /// ln(sum of e^logit), in double. NaN is left out; +inf where a logit is.
 [[nodiscard]] double log_sum_exp(std::span<const float> logits);

@@ -34,8 +34,11 @@ Sequence::Sequence(
       shares_pages_(shared),
       n_prompt_(std::ssize(job_.prompt)),
       tokens_(std::move(job_.prompt)),
+      last_of_prompt_(tokens_.back()),
       decoder_(tokenizer, /*skip_special=*/true),
       stops_(job_.sampling.stop, job_.sampling.include_stop_str_in_output) {
+  if (!makes_text()) tokens_.pop_back();
+  if (job_.scoring) prompt_.logprobs.emplace();
   if (has_penalties(job_.sampling)) counts_.add_prompt(tokens_);
   if (job_.sampling.top_logprobs >= 0) answer_.logprobs.emplace();
   hash_full_pages();
@@ -73,7 +76,7 @@ void Sequence::take_cached(PagePool& pool, i64 n_pages) {
   }
   n_published_ = n_pages;
   n_computed_ = n_pages * kPageTokens;
-  if (!has_started_) answer_.cached_tokens = std::min(n_computed_, n_prompt_);
+  if (!has_started_) prompt_.cached_tokens = std::min(n_computed_, n_prompt_);
 }
 
 void Sequence::take_pages(PagePool& pool, i64 n_tokens) {
@@ -118,7 +121,25 @@ bool Sequence::replay(std::span<const i32> made, const TextEnds& ends) {
   });
 }
 
+bool Sequence::is_scoring() const {
+  return prompt_.logprobs && job_.scoring->first + std::ssize(*prompt_.logprobs) < n_prompt_;
+}
+
+i32 Sequence::token_to_score() const {
+  const i64 next = job_.scoring->first + std::ssize(*prompt_.logprobs);
+  return next < std::ssize(tokens_) ? tokens_[static_cast<std::size_t>(next)] : last_of_prompt_;
+}
+
+void Sequence::append_prompt_logprob(request::TokenLogprob logprob) {
+  prompt_.logprobs->push_back(std::move(logprob));
+}
+
+bool Sequence::lacks_logprob(i64 position) const {
+  return answer_.logprobs && position - n_prompt_ == std::ssize(*answer_.logprobs);
+}
+
 i64 Sequence::first_logits() const {
+  if (is_scoring()) return job_.scoring->first + std::ssize(*prompt_.logprobs) - 1;
   const i64 n_known = answer_.logprobs ? std::ssize(*answer_.logprobs) : n_output();
   return n_prompt_ + n_known - 1;
 }
@@ -171,6 +192,7 @@ void Sequence::note_first_token(TimePoint at) {
 Outcome Sequence::take_outcome(TimePoint now) {
   return {.key = job_.key,
           .answer = std::move(answer_),
+          .prompt = std::move(prompt_),
           .fault = std::move(fault_),
           .queued_seconds = seconds(started_ - submitted_),
           .prefill_seconds = seconds(first_token_ - started_),

@@ -37,13 +37,24 @@ class Sequence {
   [[nodiscard]] const DrawKey& draws() const { return draws_; }
   [[nodiscard]] i64 n_prompt() const { return n_prompt_; }
   [[nodiscard]] i64 n_computed() const { return n_computed_; }
-  [[nodiscard]] i64 n_output() const { return std::ssize(tokens_) - n_prompt_; }
+  [[nodiscard]] i64 n_output() const { return std::ssize(answer_.token_ids); }
   [[nodiscard]] bool is_computed() const { return n_computed_ == std::ssize(tokens_); }
   [[nodiscard]] bool has_started() const { return has_started_; }
   [[nodiscard]] const std::vector<i32>& output() const { return answer_.token_ids; }
   /// The first position whose logits are asked for: the last token's, or that before the first
-  /// token that came without its log probability.
+  /// token that lacks its log probability.
   [[nodiscard]] i64 first_logits() const;
+  /// Whether anything is to be made behind the prompt. Without, its last token is not computed: its
+  /// logits would be of no use.
+  [[nodiscard]] bool makes_text() const { return sampling().max_tokens != 0; }
+  /// Whether tokens of the prompt lack the log probabilities that are asked for.
+  [[nodiscard]] bool is_scoring() const;
+  /// The first of them, and how many of the best are wanted beside it. Only while is_scoring().
+  [[nodiscard]] i32 token_to_score() const;
+  [[nodiscard]] i64 n_top_to_score() const { return job_.scoring->n_top; }
+  void append_prompt_logprob(request::TokenLogprob logprob);
+  /// Whether the token at this position, one of its answer, is the first that lacks its own.
+  [[nodiscard]] bool lacks_logprob(i64 position) const;
   [[nodiscard]] SequenceView view() const;
 
   /// Takes the first n_pages of its pages from the pool, which holds them.
@@ -65,6 +76,8 @@ class Sequence {
   void append_logprob(request::TokenLogprob logprob);
   /// After append(): takes the token's text and says whether the text has ended.
   [[nodiscard]] bool has_ended(const TextEnds& ends);
+  /// There is nothing more to be computed of one that makes no text.
+  void end_without_text() { answer_.finish_reason = "length"; }
   /// The outcome will say so.
   void fail(std::string fault) { fault_ = std::move(fault); }
   [[nodiscard]] bool has_failed() const { return !fault_.empty(); }
@@ -84,8 +97,9 @@ class Sequence {
   DrawKey draws_;
   bool shares_pages_;
   i64 n_prompt_;
-  std::vector<i32> tokens_;  // prompt and output
-  TokenCounts counts_;       // empty where no penalty looks at it
+  std::vector<i32> tokens_;  // to be computed: prompt and output, or all but the last of a prompt
+  i32 last_of_prompt_;
+  TokenCounts counts_;  // empty where no penalty looks at it
 
   std::vector<i32> pages_;
   std::vector<Hash128> page_hashes_;  // of full pages
@@ -95,6 +109,7 @@ class Sequence {
   tokenizer::StreamDecoder decoder_;
   StopMatcher stops_;
   request::Answer answer_;
+  request::PromptReport prompt_;
   std::string fault_;
 
   bool has_started_ = false;

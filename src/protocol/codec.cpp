@@ -19,7 +19,7 @@ concept Is = std::same_as<std::remove_const_t<M>, T>;
 // One list of fields a struct, walked by the writer and by the reader: the two cannot disagree.
 template <class A, Is<Progress> M>
 void fields(A& a, M& m) {
-  a(m.arithmetic, m.token_ids);
+  a(m.arithmetic, m.answers);
 }
 // Attempt and progress come first and are not kept with an encoded invocation: each message brings
 // its own.
@@ -58,7 +58,7 @@ void fields(A& a, M& m) {
 }
 template <class A, Is<Unfinished> M>
 void fields(A& a, M& m) {
-  a(m.id, m.token_ids);
+  a(m.id, m.answers);
 }
 template <class A, Is<HandBack> M>
 void fields(A& a, M& m) {

@@ -35,8 +35,15 @@ struct Parameter {
 /// near.
 [[nodiscard]] std::string_view nearest_parameter(std::string_view name, Endpoint endpoint);
 
+/// The most that logprobs, top_logprobs and prompt_logprobs may ask for.
+inline constexpr i64 kMaxTopLogprobs = 20;
+
 /// Sampling parameters of a body over `defaults`, each checked against its domain. Refuses.
 [[nodiscard]] Sampling read_sampling(const Json& body, const Sampling& defaults, Endpoint endpoint);
+
+/// The texts that the answer may be (Request::choice), where the body brings any. Refuses what
+/// could not be told apart, and parameters beside it that would then do nothing.
+void read_choice(const Json& body, Request& out);
 
 /// Member of that name, unless it is missing or null: null means "not given", as at OpenAI's.
 [[nodiscard]] const Json* given(const Json& body, std::string_view name);

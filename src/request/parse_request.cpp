@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "line_form.hpp"
@@ -92,10 +93,23 @@ void read_completion(const Json& body, Request& out) {
   if (const Json* add = given(body, "add_special_tokens"))
     out.add_special_tokens = boolean_at("add_special_tokens", *add);
   if (const Json* echo = given(body, "echo")) out.echo = boolean_at("echo", *echo);
-  if (!out.echo) return;
-  if (out.sampling.top_logprobs >= 0) refuse("echo", "is not supported together with logprobs");
-  if (!std::holds_alternative<std::string>(out.prompt))
-    refuse("echo", "is not supported for a prompt of token ids");
+}
+
+// OpenAI's best_of makes more answers than it gives. Here all that are made are given.
+void read_number_of_answers(const Json& body, Request& out) {
+  if (const Json* n = given(body, "n")) out.n = integer_at("n", *n, 1, kMaxAnswers);
+  const Json* best_of = given(body, "best_of");
+  if (best_of != nullptr &&
+      (!best_of->is_number() || best_of->as_double() != static_cast<double>(out.n)))
+    refuse("best_of", "must equal n, which is {}: answers are not ranked here, found {}", out.n,
+           shown(*best_of));
+}
+
+// An answer of no tokens is asked for by those who want to know something of the prompt.
+void check_asks_for_something(const Json& body, const Request& out) {
+  if (out.sampling.max_tokens != 0 || out.echo || out.prompt_logprobs >= 0) return;
+  const char* name = given(body, "max_tokens") != nullptr ? "max_tokens" : "max_completion_tokens";
+  refuse(name, "must be 1 or more, found 0: only with echo or prompt_logprobs it may be 0");
 }
 
 [[noreturn]] void refuse_unknown(const std::string& name, Endpoint endpoint) {
@@ -130,9 +144,14 @@ void read_body(const Json& body, bool is_shorthand, const Sampling& defaults, Re
     out.model = model->as_string();
   }
   out.sampling = read_sampling(body, defaults, out.endpoint);
+  read_number_of_answers(body, out);
   if (const Json* ids = given(body, "return_token_ids"))
     out.return_token_ids = boolean_at("return_token_ids", *ids);
+  if (const Json* logprobs = given(body, "prompt_logprobs"))
+    out.prompt_logprobs = integer_at("prompt_logprobs", *logprobs, 0, kMaxTopLogprobs);
   out.endpoint == Endpoint::chat ? read_chat(body, out) : read_completion(body, out);
+  read_choice(body, out);
+  check_asks_for_something(body, out);
 }
 
 Endpoint endpoint_of(const Json& line) {
@@ -184,6 +203,11 @@ void read_line(const Json& line, const Sampling& defaults, Request& out) {
 }
 
 }  // namespace
+
+i64 n_top_of_prompt(const Request& request) {
+  const i64 n_echoed = request.echo ? request.sampling.top_logprobs : -1;
+  return std::max(request.prompt_logprobs, n_echoed);
+}
 
 std::variant<Request, RequestError> parse_request(const Json& line, const Sampling& defaults) {
   if (!line.is_object())

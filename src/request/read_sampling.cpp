@@ -13,7 +13,6 @@ namespace sticky::request {
 namespace {
 
 constexpr i64 kMax = std::numeric_limits<i64>::max();
-constexpr i64 kMaxTopLogprobs = 20;
 
 struct NumberRule {
   std::string_view name;
@@ -52,9 +51,9 @@ void read_numbers(const Json& body, Sampling& out) {
 void read_lengths(const Json& body, Sampling& out) {
   const Json* most = given(body, "max_tokens");
   const Json* most_new_name = given(body, "max_completion_tokens");
-  if (most != nullptr) out.max_tokens = integer_at("max_tokens", *most, 1, kMax);
+  if (most != nullptr) out.max_tokens = integer_at("max_tokens", *most, 0, kMax);
   if (most_new_name != nullptr) {
-    const i64 n = integer_at("max_completion_tokens", *most_new_name, 1, kMax);
+    const i64 n = integer_at("max_completion_tokens", *most_new_name, 0, kMax);
     if (most != nullptr && out.max_tokens != n)
       refuse("max_completion_tokens", "is {} but its older name max_tokens is {}: give one of them",
              n, *out.max_tokens);
@@ -62,6 +61,7 @@ void read_lengths(const Json& body, Sampling& out) {
   }
   const Json* least = given(body, "min_tokens");
   if (least != nullptr) out.min_tokens = integer_at("min_tokens", *least, 0, kMax);
+  if (out.max_tokens == 0 && least == nullptr) out.min_tokens = 0;  // the job's is for answers
   if (out.max_tokens && out.min_tokens > *out.max_tokens)
     refuse(least != nullptr ? "min_tokens" : "max_tokens",
            "contradicts the other bound: at least {} asked for, but at most {}",

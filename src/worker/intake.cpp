@@ -32,6 +32,56 @@ const i32* first_outside(const std::vector<i32>& ids, i64 vocab) {
   return at != ids.end() ? &*at : nullptr;
 }
 
+// Log probabilities of one request, some 100 MB while they are held: a short line must not ask for
+// gigabytes.
+constexpr i64 kMostLogprobs = i64{1} << 20;
+
+std::optional<RequestError> objection_to_choices(const request::Request& request,
+                                                 const Prompt& prompt,
+                                                 const IntakeLimits& limits) {
+  i64 n_logprobs = 0;
+  for (std::size_t i = 0; i < prompt.choices.size(); ++i) {
+    const auto& ids = prompt.choices[i];
+    const std::string place = fmt::format("choice[{}]", i);
+    if (const i32* id = first_outside(ids, limits.vocab))
+      return make_error("invalid_request",
+                        fmt::format("this choice has the token id {}, which is outside the model's "
+                                    "vocabulary of {}",
+                                    *id, limits.vocab),
+                        place);
+    if (std::ssize(ids) > limits.context)
+      return make_error(
+          "context_length_exceeded",
+          fmt::format("the prompt has {} with this choice, and at most {} fit (state.context)",
+                      counted(std::ssize(ids), "token"), limits.context),
+          place);
+    n_logprobs +=
+        (std::ssize(ids) - prompt.n_shared) * (1 + std::max<i64>(0, request.sampling.top_logprobs));
+  }
+  if (n_logprobs <= kMostLogprobs) return std::nullopt;
+  return make_error("invalid_request",
+                    fmt::format("the choices have {} log probabilities together, those asked for "
+                                "beside them included; at most {} are possible",
+                                n_logprobs, kMostLogprobs),
+                    "choice");
+}
+
+// Several answers repeat the prompt's log probabilities, and have many of their own.
+std::optional<RequestError> objection_to_number(const request::Request& request,
+                                                i64 n_prompt,
+                                                i64 context) {
+  if (request.n == 1) return std::nullopt;
+  const i64 n_new = std::min(request.sampling.max_tokens.value_or(context), context - n_prompt);
+  const i64 n_logprobs = request.n * (n_new * (1 + request.sampling.top_logprobs) +
+                                      n_prompt * (1 + request::n_top_of_prompt(request)));
+  if (n_logprobs <= kMostLogprobs) return std::nullopt;
+  return make_error("invalid_request",
+                    fmt::format("'n' is {}, which with the log probabilities asked for makes up to "
+                                "{} of them in one record; at most {} are possible",
+                                request.n, n_logprobs, kMostLogprobs),
+                    "n");
+}
+
 }  // namespace
 
 Intake::Intake(const PromptMaker& prompts, const Options& options, const IntakeLimits& limits)
@@ -56,8 +106,9 @@ std::variant<Accepted, Rejected> Intake::accept(std::string_view line) const {
   if (auto* error = std::get_if<RequestError>(&made))
     return Rejected{std::move(*error), request.row};
   auto& prompt = std::get<Prompt>(made);
-  if (auto error = objection(request, prompt.token_ids))
-    return Rejected{std::move(*error), request.row};
+  auto error = objection(request, prompt.token_ids);
+  if (!error) error = objection_to_choices(request, prompt, limits_);
+  if (error) return Rejected{std::move(*error), request.row};
   return Accepted{std::move(request), std::move(prompt)};
 }
 
@@ -102,13 +153,15 @@ std::optional<RequestError> Intake::objection(const request::Request& request,
           "logit_bias");
   }
   const i64 n_prompt = static_cast<i64>(token_ids.size());
-  if (n_prompt + 1 > limits_.context)
+  const bool is_answered = request.sampling.max_tokens != 0;
+  if (n_prompt + (is_answered ? 1 : 0) > limits_.context)
     return make_error(
         "context_length_exceeded",
-        fmt::format("the prompt has {}, and with one for the answer at most {} fit (state.context)",
-                    counted(n_prompt, "token"), limits_.context),
+        fmt::format("the prompt has {}, and {} at most {} fit (state.context)",
+                    counted(n_prompt, "token"),
+                    is_answered ? "with one for the answer" : "without an answer", limits_.context),
         prompt_param);
-  return std::nullopt;
+  return objection_to_number(request, n_prompt, limits_.context);
 }
 
 bool is_served(const StateOptions& state, std::string_view model) {

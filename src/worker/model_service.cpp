@@ -16,6 +16,8 @@
 #include "sticky/worker/intake.hpp"
 #include "sticky/worker/state_plan.hpp"
 
+#include "answering.hpp"
+
 namespace sticky::worker {
 
 namespace {
@@ -38,6 +40,11 @@ protocol::Result failure(InvocationId id,
   return {.id = id,
           .is_error = true,
           .record = request::error_record(error, origin, row, request::status_code_of(error.code))};
+}
+
+// Jobs of one invocation have neighbouring keys in the engine.
+i64 first_key_of(InvocationId id) {
+  return id.value * Answering::kMostJobs;
 }
 
 class ModelService final : public Service {
@@ -65,12 +72,14 @@ class ModelService final : public Service {
  private:
   struct Held {
     protocol::Invocation invocation;  // without payload and progress
-    request::Request request;
-    std::vector<i32> prompt_ids;
+    Answering answering;
   };
 
   void refuse(const protocol::Invocation& invocation, const Rejected& rejected);
-  [[nodiscard]] protocol::Result finish(engine::Outcome outcome);
+  void take(engine::Outcome outcome, std::vector<protocol::Result>& results);
+  [[nodiscard]] protocol::Result finish(const Held& held) const;
+  [[nodiscard]] protocol::Unfinished cancel(InvocationId id, const Answering& answering);
+  [[nodiscard]] bool is_untouched(InvocationId id, const Answering& answering) const;
   [[nodiscard]] request::Origin origin_of(const protocol::Invocation& invocation) const;
 
   Options options_;
@@ -117,18 +126,17 @@ void ModelService::submit(protocol::Invocation invocation) {
     refuse(invocation, *rejected);
     return;
   }
-  auto& [request, prompt] = std::get<Accepted>(verdict);
-  const i64 key = invocation.id.value;
-  engine::Job job{.key = key,
-                  .prompt = prompt.token_ids,
-                  .sampling = request.sampling,
-                  .identity = hash128(invocation.custom_id)};
+  const InvocationId id = invocation.id;
+  Answering answering(std::move(std::get<Accepted>(verdict)), hash128(invocation.custom_id),
+                      *text_.tokenizer);
+  std::vector<std::vector<i32>> made;
   if (invocation.progress && invocation.progress->arithmetic == arithmetic())
-    job.made = std::move(invocation.progress->token_ids);
-  engine_->submit(std::move(job));
+    made = std::move(invocation.progress->answers);
+  for (engine::Job& job : answering.jobs(first_key_of(id), made))
+    engine_->submit(std::move(job));
   invocation.payload = {};
   invocation.progress.reset();
-  held_.emplace(key, Held{std::move(invocation), std::move(request), std::move(prompt.token_ids)});
+  held_.emplace(id.value, Held{std::move(invocation), std::move(answering)});
 }
 
 // A request that cannot be answered is a record of its own and never harms its neighbours.
@@ -140,39 +148,62 @@ std::vector<protocol::Result> ModelService::step() {
   std::vector<protocol::Result> results = std::exchange(refused_, {});
   if (!engine_->idle()) {
     for (engine::Outcome& outcome : engine_->step())
-      results.push_back(finish(std::move(outcome)));
+      take(std::move(outcome), results);
     n_steps_ = engine_->stats().n_steps;
   }
   n_held_ -= static_cast<i64>(results.size());
   return results;
 }
 
-protocol::Result ModelService::finish(engine::Outcome outcome) {
-  const Held held = std::move(held_.extract(outcome.key).mapped());
-  outcome.answer.prompt_token_ids = held.prompt_ids;
-  request::Origin origin = origin_of(held.invocation);
-  origin.queued_seconds = outcome.queued_seconds;
-  origin.prefill_seconds = outcome.prefill_seconds;
-  origin.decode_seconds = outcome.decode_seconds;
-  if (!outcome.fault.empty()) {
-    request::RequestError error;
-    error.code = "non_finite_logits";
-    error.message = outcome.fault;
-    return failure(held.invocation.id, error, origin, held.request.row);
-  }
-  return {.id = held.invocation.id,
-          .is_error = false,
-          .record = request::success_record(held.request, outcome.answer, origin),
-          .prompt_tokens = static_cast<i64>(held.prompt_ids.size()),
-          .completion_tokens = static_cast<i64>(outcome.answer.token_ids.size())};
+void ModelService::take(engine::Outcome outcome, std::vector<protocol::Result>& results) {
+  const auto at = held_.find(outcome.key / Answering::kMostJobs);
+  const i64 k = outcome.key % Answering::kMostJobs;
+  if (!at->second.answering.take(k, std::move(outcome))) return;
+  results.push_back(finish(at->second));
+  held_.erase(at);
 }
 
+protocol::Result ModelService::finish(const Held& held) const {
+  const Answering& answering = held.answering;
+  request::Origin origin = origin_of(held.invocation);
+  answering.set_times(origin);
+  if (!answering.fault().empty()) {
+    request::RequestError error;
+    error.code = "non_finite_logits";
+    error.message = answering.fault();
+    return failure(held.invocation.id, error, origin, answering.request().row);
+  }
+  const request::Response response = answering.response();
+  protocol::Result result{.id = held.invocation.id,
+                          .is_error = false,
+                          .record = request::success_record(answering.request(), response, origin),
+                          .prompt_tokens = static_cast<i64>(response.prompt.token_ids.size()),
+                          .completion_tokens = 0};
+  for (const request::Answer& answer : response.answers)
+    result.completion_tokens += static_cast<i64>(answer.token_ids.size());
+  return result;
+}
+
+protocol::Unfinished ModelService::cancel(InvocationId id, const Answering& answering) {
+  protocol::Unfinished out{id, {}};
+  bool has_any = false;
+  for (i64 k = 0; k < answering.n_jobs(); ++k) {
+    auto& made = out.answers.emplace_back();
+    made = answering.is_done(k) ? answering.made_by(k) : *engine_->cancel(first_key_of(id) + k);
+    has_any = has_any || !made.empty();
+  }
+  if (!has_any) out.answers.clear();
+  return out;
+}
+
+// A request without any token to make may be finished in the engine already: its only job.
 std::vector<protocol::Unfinished> ModelService::hand_back() {
   std::vector<protocol::Unfinished> out;
   std::erase_if(held_, [&](const auto& one) {
-    auto made = engine_->cancel(one.first);
-    if (made) out.push_back({{one.first}, std::move(*made)});
-    return made.has_value();
+    const InvocationId id{one.first};
+    if (engine_->is_finished(first_key_of(id))) return false;
+    out.push_back(cancel(id, one.second.answering));
+    return true;
   });
   n_held_ -= std::ssize(out);
   return out;
@@ -181,12 +212,20 @@ std::vector<protocol::Unfinished> ModelService::hand_back() {
 std::vector<protocol::Unfinished> ModelService::take_back(std::span<const InvocationId> ids) {
   std::vector<protocol::Unfinished> out;
   for (const InvocationId id : ids) {
-    if (!engine_->is_untouched(id.value)) continue;
-    out.push_back({id, *engine_->cancel(id.value)});
-    held_.erase(id.value);
+    const auto at = held_.find(id.value);
+    if (at == held_.end() || !is_untouched(id, at->second.answering)) continue;
+    out.push_back(cancel(id, at->second.answering));
+    held_.erase(at);
   }
   n_held_ -= std::ssize(out);
   return out;
+}
+
+bool ModelService::is_untouched(InvocationId id, const Answering& answering) const {
+  for (i64 k = 0; k < answering.n_jobs(); ++k) {
+    if (!engine_->is_untouched(first_key_of(id) + k)) return false;
+  }
+  return true;
 }
 
 request::Origin ModelService::origin_of(const protocol::Invocation& invocation) const {

@@ -106,6 +106,40 @@ i64 longest_piece_of(const tokenizer::Tokenizer& tokenizer) {
   return static_cast<i64>(longest);
 }
 
+// Choices are compared by what lies behind the tokens that all of them begin with.
+std::optional<RequestError> find_shared_beginning(Prompt& prompt) {
+  const std::vector<i32>& ids = prompt.token_ids;
+  std::size_t n = ids.size();
+  for (const auto& choice : prompt.choices) {
+    const auto differs = std::ranges::mismatch(ids, choice).in1;
+    n = std::min(n, static_cast<std::size_t>(differs - ids.begin()));
+  }
+  prompt.n_shared = static_cast<i64>(n);
+  for (std::size_t i = 0; i < prompt.choices.size(); ++i) {
+    const std::string place = fmt::format("choice[{}]", i);
+    if (n == 0)
+      return invalid(
+          "the prompt's first token becomes another one when a choice follows it, so that nothing "
+          "stands before the choice: a longer prompt is needed",
+          place);
+    if (prompt.choices[i].size() <= n)
+      return invalid("this choice has no tokens of its own behind the prompt", place);
+  }
+  return std::nullopt;
+}
+
+// `encode` gives the tokens of the prompt with a choice behind it.
+template <class Encode>
+std::variant<Prompt, RequestError> with_choices(Prompt prompt,
+                                                const request::Request& request,
+                                                const Encode& encode) {
+  if (request.choice.empty() || prompt.token_ids.empty()) return prompt;
+  for (const std::string& choice : request.choice)
+    prompt.choices.push_back(encode(choice));
+  if (auto error = find_shared_beginning(prompt)) return *error;
+  return prompt;
+}
+
 }  // namespace
 
 PromptMaker::PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& options)
@@ -159,25 +193,42 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
     return invalid("the chat template leaves this message out: does it know its role?",
                    fmt::format("messages[{}]", rendered.dropped_message));
   if (auto error = length_objection(rendered.text, max_bytes, "messages")) return *error;
+  const auto content = byte_ranges(rendered.content);
+  Prompt prompt{.text = std::move(rendered.text), .token_ids = {}};
+  prompt.token_ids = encode_chat(prompt.text, content);
+  const std::string scaffold = prompt.text;
+  return with_choices(std::move(prompt), request, [&](const std::string& choice) {
+    auto ranges = content;
+    ranges.push_back({std::ssize(scaffold), std::ssize(choice)});
+    return encode_chat(scaffold + choice, ranges);
+  });
+}
+
+std::vector<i32> PromptMaker::encode_chat(const std::string& text,
+                                          const std::vector<tokenizer::ByteRange>& content) const {
   const tokenizer::EncodeOptions encode;  // the template writes BOS itself: one BOS, never two
-  Prompt prompt;
-  prompt.token_ids = options_.special_tokens_in_content
-                         ? files_->tokenizer->encode(rendered.text, encode)
-                         : files_->tokenizer->encode_with_content(
-                               rendered.text, byte_ranges(rendered.content), encode);
-  prompt.text = std::move(rendered.text);
-  return prompt;
+  return options_.special_tokens_in_content
+             ? files_->tokenizer->encode(text, encode)
+             : files_->tokenizer->encode_with_content(text, content, encode);
 }
 
 std::variant<Prompt, RequestError> PromptMaker::completion_prompt(const request::Request& request,
                                                                   i64 max_bytes) const {
+  const tokenizer::Tokenizer& tokenizer = *files_->tokenizer;
+  // Ids are taken as they are, so a choice is tokenised by itself.
   if (const auto* ids = std::get_if<std::vector<i32>>(&request.prompt))
-    return Prompt{.text = {}, .token_ids = *ids};
+    return with_choices({.text = {}, .token_ids = *ids}, request, [&](const std::string& choice) {
+      std::vector<i32> joined = *ids;
+      const auto more = tokenizer.encode(choice, {});
+      joined.insert(joined.end(), more.begin(), more.end());
+      return joined;
+    });
   const auto& text = std::get<std::string>(request.prompt);
   if (auto error = length_objection(text, max_bytes, "prompt")) return *error;
-  return Prompt{.text = text,
-                .token_ids = files_->tokenizer->encode(
-                    text, {.add_special_tokens = request.add_special_tokens})};
+  const tokenizer::EncodeOptions encode{.add_special_tokens = request.add_special_tokens};
+  return with_choices(
+      {.text = text, .token_ids = tokenizer.encode(text, encode)}, request,
+      [&](const std::string& choice) { return tokenizer.encode(text + choice, encode); });
 }
 
 }  // namespace sticky::worker

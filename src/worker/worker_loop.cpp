@@ -234,7 +234,9 @@ void WorkerLoop::send_back(Reason reason, std::vector<protocol::Unfinished> unfi
       message.invocations.clear();
       n_bytes = 0;
     }
-    n_bytes += static_cast<i64>(sizeof one + one.token_ids.size() * sizeof(i32));
+    n_bytes += static_cast<i64>(sizeof one);
+    for (const std::vector<i32>& answer : one.answers)
+      n_bytes += static_cast<i64>(sizeof answer + answer.size() * sizeof(i32));
     message.invocations.push_back(std::move(one));
   }
   send(message);

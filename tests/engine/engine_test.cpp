@@ -352,8 +352,8 @@ TEST_F(EngineTest, ASharedPrefixIsComputedOnce) {
   EXPECT_EQ(engine.stats().prompt_tokens, 64 + kJobs * (kShared + kOwn - 64));
   EXPECT_EQ(engine.stats().cached_tokens, (kJobs - 1) * 64);
   EXPECT_EQ(engine.stats().generated_tokens, kJobs * 4);
-  EXPECT_EQ(outcomes.at(0).answer.cached_tokens, 0);
-  EXPECT_EQ(outcomes.at(1).answer.cached_tokens, 64);
+  EXPECT_EQ(outcomes.at(0).prompt.cached_tokens, 0);
+  EXPECT_EQ(outcomes.at(1).prompt.cached_tokens, 64);
 }
 
 }  // namespace

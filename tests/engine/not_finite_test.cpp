@@ -131,6 +131,23 @@ TEST_P(NotFinite, ATextThatBringsThePoisonWithItFailsOnceAndItsPagesAreFoundByNo
   EXPECT_EQ(finish(*together)[2].answer.token_ids, alone(prompt));
 }
 
+// The last token of a prompt that is only scored is not computed: nothing is asked of it.
+TEST_P(NotFinite, APromptThatIsScoredBehindThePoisonFailsAndOneThatEndsWithItDoesNot) {
+  const auto engine = this->engine();
+  Job behind = job(1, {1, kPoison, 5}), last = job(2, {1, 5, kPoison}), before = job(3, {1, 5, 2});
+  for (Job* one : {&behind, &last, &before}) {
+    one->sampling.max_tokens = 0;
+    one->scoring = Scoring{.first = 1, .n_top = 1};
+    engine->submit(*one);
+  }
+  auto outcomes = finish(*engine);
+
+  EXPECT_NE(outcomes[1].fault, "");
+  EXPECT_EQ(outcomes[2].fault, "");
+  EXPECT_EQ(outcomes[3].fault, "");
+  EXPECT_EQ(outcomes[2].prompt.logprobs->at(0).logprob, outcomes[3].prompt.logprobs->at(0).logprob);
+}
+
 INSTANTIATE_TEST_SUITE_P(Weights,
                          NotFinite,
                          testing::Values(std::numeric_limits<float>::quiet_NaN(),

@@ -58,29 +58,43 @@ inline Job random_job(Random& random, i64 key) {
   if (random.once_in(3)) s.top_logprobs = random.between(0, 3);
   s.ignore_eos = random.once_in(2);
   s.include_stop_str_in_output = random.once_in(2);
+  if (random.once_in(3))
+    job.scoring = Scoring{.first = random.between(0, n_prompt), .n_top = random.between(0, 3)};
   return job;
 }
 
-inline void expect_equal(const request::Answer& got, const request::Answer& want) {
-  ASSERT_EQ(got.token_ids, want.token_ids);
-  ASSERT_EQ(got.text, want.text);
-  ASSERT_EQ(got.finish_reason, want.finish_reason);
-  ASSERT_EQ(got.logprobs.has_value(), want.logprobs.has_value());
-  if (!got.logprobs) return;
-  ASSERT_EQ(got.logprobs->size(), want.logprobs->size());
-  for (std::size_t i = 0; i < got.logprobs->size(); ++i) {
-    const auto& a = (*got.logprobs)[i];
-    const auto& b = (*want.logprobs)[i];
+using Logprobs = std::optional<std::vector<request::TokenLogprob>>;
+
+inline void expect_equal(const Logprobs& got, const Logprobs& want) {
+  ASSERT_EQ(got.has_value(), want.has_value());
+  if (!got) return;
+  ASSERT_EQ(got->size(), want->size());
+  for (std::size_t i = 0; i < got->size(); ++i) {
+    const auto& a = (*got)[i];
+    const auto& b = (*want)[i];
     ASSERT_EQ(a.id, b.id);
     ASSERT_EQ(a.logprob, b.logprob);
+    ASSERT_EQ(a.rank, b.rank);
     ASSERT_EQ(a.top.size(), b.top.size());
     for (std::size_t t = 0; t < a.top.size(); ++t)
       ASSERT_EQ(a.top[t].logprob, b.top[t].logprob);
   }
 }
 
-/// The answer of a job that has an engine for itself.
-inline request::Answer alone(const Job& job) {
+inline void expect_equal(const request::Answer& got, const request::Answer& want) {
+  ASSERT_EQ(got.token_ids, want.token_ids);
+  ASSERT_EQ(got.text, want.text);
+  ASSERT_EQ(got.finish_reason, want.finish_reason);
+  expect_equal(got.logprobs, want.logprobs);
+}
+
+inline void expect_equal(const Outcome& got, const Outcome& want) {
+  ASSERT_NO_FATAL_FAILURE(expect_equal(got.answer, want.answer));
+  expect_equal(got.prompt.logprobs, want.prompt.logprobs);
+}
+
+/// The outcome of a job that has an engine for itself.
+inline Outcome outcome_alone(const Job& job) {
   test::HistoryModel model({.vocab = kVocab, .context = kContext, .n_pages = kContext / 16});
   const ManualClock clock;
   Engine engine(model, tokenizer(), {kEos},
@@ -88,8 +102,12 @@ inline request::Answer alone(const Job& job) {
   engine.submit(job);
   for (;;) {
     auto outcomes = engine.step();
-    if (!outcomes.empty()) return outcomes[0].answer;
+    if (!outcomes.empty()) return outcomes[0];
   }
+}
+
+inline request::Answer alone(const Job& job) {
+  return outcome_alone(job).answer;
 }
 
 }  // namespace sticky::engine

@@ -10,7 +10,7 @@
 namespace sticky::engine {
 namespace {
 
-constexpr i64 kReplayRows = 32;  // as engine.cpp has it
+constexpr i64 kKnownRows = 64;  // as engine.cpp has it
 
 std::vector<i32> first(const std::vector<i32>& tokens, i64 n) {
   return {tokens.begin(), tokens.begin() + n};
@@ -30,16 +30,16 @@ class Resumed {
         engine_(model_, tokenizer(), {kEos}, options_, clock_) {}
 
   void submit(const Job& job) { engine_.submit(job); }
-  request::Answer answer(const Job& job) {
+  Outcome outcome(const Job& job) {
     engine_.submit(job);
-    request::Answer answer;
+    Outcome out;
     while (!engine_.idle()) {
       for (Outcome& outcome : engine_.step()) {
-        if (outcome.key == job.key) answer = std::move(outcome.answer);
+        if (outcome.key == job.key) out = std::move(outcome);
       }
     }
-    EXPECT_LE(model_.n_logit_rows_of_largest_step(), options_.max_sequences + kReplayRows);
-    return answer;
+    EXPECT_LE(model_.n_logit_rows_of_largest_step(), options_.max_sequences + kKnownRows);
+    return out;
   }
   // Some steps; what they made of the job, and nothing if it has ended.
   std::optional<std::vector<i32>> made_in(i64 n_steps, const Job& job) {
@@ -58,18 +58,20 @@ class Resumed {
 };
 
 TEST(Resume, AnAnswerCutAfterAnyTokenIsTheUndisturbedOne) {
-  i64 n_cuts = 0, n_with_logprobs = 0, n_with_stops = 0, n_with_min_tokens = 0;
+  i64 n_cuts = 0, n_with_logprobs = 0, n_with_stops = 0, n_with_min_tokens = 0, n_with_scoring = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
     Random random(seed);
     Job job = random_job(random, seed);
-    const auto want = alone(job);
+    const auto outcome = outcome_alone(job);
+    const auto& want = outcome.answer;
     for (i64 cut = 1; cut < std::ssize(want.token_ids); ++cut) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << " cut after " << cut);
       job.made = first(want.token_ids, cut);
       Resumed resumed(random);
-      ASSERT_NO_FATAL_FAILURE(expect_equal(resumed.answer(job), want));
+      ASSERT_NO_FATAL_FAILURE(expect_equal(resumed.outcome(job), outcome));
       ASSERT_EQ(resumed.stats().generated_tokens, std::ssize(want.token_ids) - cut);
       ++n_cuts;
+      if (job.scoring) ++n_with_scoring;
       if (job.sampling.top_logprobs >= 0) ++n_with_logprobs;
       if (!job.sampling.stop.empty() && want.finish_reason == "stop") ++n_with_stops;
       if (job.sampling.min_tokens > cut) ++n_with_min_tokens;
@@ -80,6 +82,7 @@ TEST(Resume, AnAnswerCutAfterAnyTokenIsTheUndisturbedOne) {
   EXPECT_GT(n_with_logprobs, 1000);
   EXPECT_GT(n_with_stops, 300);
   EXPECT_GT(n_with_min_tokens, 50);
+  EXPECT_GT(n_with_scoring, 1000);
 }
 
 TEST(Resume, AnAnswerThatMovesAgainAndAgainIsTheUndisturbedOne) {
@@ -88,7 +91,8 @@ TEST(Resume, AnAnswerThatMovesAgainAndAgainIsTheUndisturbedOne) {
     SCOPED_TRACE(seed);
     Random random(seed);
     Job job = random_job(random, seed);
-    const auto want = alone(job);
+    const auto want = outcome_alone(job);
+    const auto& want_ids = want.answer.token_ids;
     for (int i = 0; i < 8; ++i) {
       Resumed engine(random);
       // With others, for whom it may have to wait or give its pages back.
@@ -97,13 +101,13 @@ TEST(Resume, AnAnswerThatMovesAgainAndAgainIsTheUndisturbedOne) {
       const auto made = engine.made_in(random.between(0, 12), job);
       if (!made) break;
       ASSERT_GE(made->size(), job.made.size()) << "what came along is never lost";
-      ASSERT_LE(made->size(), want.token_ids.size());
-      ASSERT_TRUE(std::ranges::equal(*made, first(want.token_ids, std::ssize(*made))));
+      ASSERT_LE(made->size(), want_ids.size());
+      ASSERT_TRUE(std::ranges::equal(*made, first(want_ids, std::ssize(*made))));
       job.made = *made;
       ++n_moves;
     }
     Resumed last(random);
-    ASSERT_NO_FATAL_FAILURE(expect_equal(last.answer(job), want));
+    ASSERT_NO_FATAL_FAILURE(expect_equal(last.outcome(job), want));
   }
   EXPECT_GT(n_moves, 1000);
 }
@@ -120,6 +124,7 @@ TEST(Resume, LogprobsOfTokensThatTheCacheHoldsAreTheUndisturbedOnes) {
     job.sampling.stop.clear();
     job.sampling.max_tokens = 50;
     job.sampling.top_logprobs = 2;
+    job.scoring.reset();
     const auto want = alone(job);
     test::HistoryModel model({.vocab = kVocab, .context = kContext, .n_pages = 20});
     const ManualClock clock;
@@ -133,7 +138,7 @@ TEST(Resume, LogprobsOfTokensThatTheCacheHoldsAreTheUndisturbedOnes) {
     while (outcomes.empty())
       outcomes = engine.step();
     ASSERT_NO_FATAL_FAILURE(expect_equal(outcomes.at(0).answer, want));
-    n_cached += outcomes.at(0).answer.cached_tokens;
+    n_cached += outcomes.at(0).prompt.cached_tokens;
   }
   EXPECT_GT(n_cached, 1000);
 }
@@ -156,7 +161,7 @@ TEST(Resume, TokensThatCannotStandThereAreNotUsed) {
     for (const auto& made : wrong) {
       job.made = made;
       Resumed resumed(random);
-      ASSERT_NO_FATAL_FAILURE(expect_equal(resumed.answer(job), want));
+      ASSERT_NO_FATAL_FAILURE(expect_equal(resumed.outcome(job).answer, want));
       ASSERT_EQ(resumed.stats().generated_tokens, std::ssize(want.token_ids));
     }
   }

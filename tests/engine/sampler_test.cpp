@@ -5,11 +5,13 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "sticky/base/json.hpp"
+#include "sticky/base/random.hpp"
 
 namespace sticky::engine {
 namespace {
@@ -275,6 +277,24 @@ TEST(Sampler, ASeedDrawsTheSameForEveryoneAndNoSeedForItsRequestAlone) {
   EXPECT_NE(draw_key({}, 11, one), draw_key({}, 12, one));
 
   EXPECT_NE(uniform_at(draw_key(5, 0, {}), 1), uniform_at(draw_key(5, 0, {}), 2));
+}
+
+// The first answer's numbers are those of a request that asks for one.
+TEST(Sampler, EachAnswerOfARequestDrawsNumbersOfItsOwn) {
+  for (const std::optional<i64> seed : {std::optional<i64>(), std::optional<i64>(5)}) {
+    const auto uniform = [&](i64 choice, i64 position) {
+      return uniform_at(draw_key(seed, 11, {.high = 1, .low = 2}, choice), position);
+    };
+    EXPECT_EQ(uniform(0, 9), uniform_at(draw_key(seed, 11, {.high = 1, .low = 2}), 9));
+    std::set<double> all;
+    for (i64 choice = 0; choice < 100; ++choice) {
+      for (i64 position = 0; position < 100; ++position)
+        all.insert(uniform(choice, position));
+    }
+    EXPECT_EQ(all.size(), 10'000U);
+  }
+  const auto words = philox({5, 0}, {9, 3, 0, 0});
+  EXPECT_EQ(uniform_at(draw_key(5, 11, {}, 3), 9), uniform01(words[0], words[1]));
 }
 
 TEST(Sampler, FindsTheBestInOrder) {

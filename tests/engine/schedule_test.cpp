@@ -61,7 +61,7 @@ class ScheduledRun {
       if (random_.once_in(40)) cancel_one();
       for (const Outcome& outcome : engine_.step()) {
         ASSERT_EQ(expected_.count(outcome.key), 1U);
-        ASSERT_NO_FATAL_FAILURE(expect_equal(outcome.answer, expected_.at(outcome.key)));
+        ASSERT_NO_FATAL_FAILURE(expect_equal(outcome, expected_.at(outcome.key)));
         expected_.erase(outcome.key);
       }
       ASSERT_EQ(engine_.n_jobs(), std::ssize(expected_));
@@ -77,7 +77,7 @@ class ScheduledRun {
  private:
   void submit() {
     const Job job = random_job(random_, n_submitted_++);
-    expected_[job.key] = alone(job);
+    expected_[job.key] = outcome_alone(job);
     engine_.submit(job);
   }
 
@@ -106,7 +106,7 @@ class ScheduledRun {
   test::HistoryModel model_;
   Engine engine_;
   i64 n_submitted_ = 0;
-  std::map<i64, request::Answer> expected_;
+  std::map<i64, Outcome> expected_;
 };
 
 TEST(Schedule, AnswersAreThoseOfEachJobAlone) {

@@ -49,7 +49,8 @@ inline std::string success_of(const io::InputLine& line, const std::string& text
   request::Answer answer;
   answer.text = text;
   answer.finish_reason = "stop";
-  return request::success_record(request::Request{}, answer, origin_of(line));
+  return request::success_record(request::Request{}, {.prompt = {}, .answers = {answer}},
+                                 origin_of(line));
 }
 
 /// The record that a failure of that line leaves.

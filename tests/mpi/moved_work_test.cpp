@@ -37,7 +37,7 @@ protocol::Invocation invocation(i64 id, i64 n_tokens, std::size_t n_made = 0) {
   protocol::Invocation one;
   one.id = {id};
   one.payload = std::to_string(n_tokens);
-  if (n_made > 0) one.progress = {.arithmetic = "tokens", .token_ids = first_tokens(id, n_made)};
+  if (n_made > 0) one.progress = {.arithmetic = "tokens", .answers = {first_tokens(id, n_made)}};
   return one;
 }
 
@@ -56,10 +56,11 @@ TEST(MovedWork, LeavingAtOnceHandsBackTheTokensMadeSoFar) {
   EXPECT_EQ(back.reason, Reason::leaving);
   EXPECT_EQ(back.arithmetic, "tokens");
   ASSERT_EQ(back.invocations.size(), 2U);
-  const std::size_t n_made = back.invocations[0].token_ids.size();
+  ASSERT_EQ(back.invocations[0].answers.size(), 1U);
+  const std::size_t n_made = back.invocations[0].answers[0].size();
   EXPECT_GE(n_made, 2U);
-  EXPECT_EQ(back.invocations[0], (protocol::Unfinished{{4}, first_tokens(4, n_made)}));
-  EXPECT_EQ(back.invocations[1], (protocol::Unfinished{{5}, first_tokens(5, n_made + 7)}));
+  EXPECT_EQ(back.invocations[0], (protocol::Unfinished{{4}, {first_tokens(4, n_made)}}));
+  EXPECT_EQ(back.invocations[1], (protocol::Unfinished{{5}, {first_tokens(5, n_made + 7)}}));
   (void)worker.next<protocol::Bye>();
   worker.say(protocol::Farewell{false});
 }
@@ -74,7 +75,7 @@ TEST(MovedWork, OnlyWhatHasNotStartedIsTakenBackAndTheWorkerStays) {
   worker.say(protocol::TakeBack{{{4}, {6}, {99}, {1}}});
 
   EXPECT_EQ(worker.next<protocol::HandBack>(),
-            (protocol::HandBack{Reason::taken_back, "tokens", {{{6}, first_tokens(6, 3)}}}));
+            (protocol::HandBack{Reason::taken_back, "tokens", {{{6}, {first_tokens(6, 3)}}}}));
   worker.say(protocol::TakeBack{{{6}}});
   EXPECT_EQ(worker.next<protocol::HandBack>(),
             (protocol::HandBack{Reason::taken_back, "tokens", {}}));

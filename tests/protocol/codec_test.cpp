@@ -23,7 +23,7 @@ Invocation invocation(i64 id) {
 
 Invocation with_progress(i64 id) {
   Invocation one = invocation(id);
-  one.progress = {.arithmetic = "cpu-f32", .token_ids = {3, 1, 4}};
+  one.progress = {.arithmetic = "cpu-f32", .answers = {{3, 1, 4}, {}, {1, 5}}};
   return one;
 }
 
@@ -52,7 +52,7 @@ std::vector<Message> one_of_each() {
           Heartbeat{.n_steps = 12, .n_held = 3, .is_loading = true},
           HandBack{.reason = HandBack::Reason::refused,
                    .arithmetic = "cpu-f32",
-                   .invocations = {{{1}, {}}, {{5}, {7, -1, 49151}}}},
+                   .invocations = {{{1}, {}}, {{5}, {{7, -1, 49151}, {}}}}},
           Bye{"asked to leave"},
           Welcome{.worker = {2}, .options_json = "{\"a\":1}"},
           RunInvocations{{invocation(1), with_progress(2), invocation(3)}},
@@ -74,18 +74,20 @@ TEST(Codec, EveryMessageComesBackAsItWas) {
 TEST(Codec, TheBytesOfAMessageAreThoseOfTheDocument) {
   // docs/protocol.md: version, kind, fields; written out by hand.
   const std::string expected(
-      "\x02\x00\x00\x00"                  // version 2
+      "\x03\x00\x00\x00"                  // version 3
       "\x05"                              // kind 5, HandBack
       "\x01"                              // taken_back
       "\x03\x00\x00\x00\x00\x00\x00\x00"  // arithmetic: 3 bytes
       "f32"
       "\x01\x00\x00\x00\x00\x00\x00\x00"  // one invocation
       "\x02\x01\x00\x00\x00\x00\x00\x00"  // its id
+      "\x02\x00\x00\x00\x00\x00\x00\x00"  // two answers
       "\x01\x00\x00\x00\x00\x00\x00\x00"  // one token
-      "\x05\x00\x01\x00",
-      4 + 1 + 1 + 8 + 3 + 8 + 8 + 8 + 4);
+      "\x05\x00\x01\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00",  // none of the other
+      4 + 1 + 1 + 8 + 3 + 8 + 8 + 8 + 8 + 4 + 8);
 
-  EXPECT_EQ(encode(HandBack{HandBack::Reason::taken_back, "f32", {{{0x102}, {0x10005}}}}),
+  EXPECT_EQ(encode(HandBack{HandBack::Reason::taken_back, "f32", {{{0x102}, {{0x10005}, {}}}}}),
             expected);
 }
 
@@ -98,7 +100,7 @@ TEST(Codec, AnotherVersionIsRefusedByName) {
     FAIL() << "expected FormatError";
   } catch (const FormatError& e) {
     EXPECT_STREQ(e.what(),
-                 "message: protocol version 9, but this program speaks 2; do all ranks run the "
+                 "message: protocol version 9, but this program speaks 3; do all ranks run the "
                  "same binary?");
   }
 }
@@ -147,7 +149,7 @@ TEST(Codec, AHugeCountIsRefusedBeforeMemoryIsTakenForIt) {
   EXPECT_THROW((void)decode(ids), FormatError);
 
   // Of tokens, which are shorter than anything else in a list: one more than there are bytes for.
-  std::string tokens = encode(HandBack{HandBack::Reason::leaving, "", {{{1}, {1, 2, 3}}}});
+  std::string tokens = encode(HandBack{HandBack::Reason::leaving, "", {{{1}, {{1, 2, 3}}}}});
   const std::size_t count_at = tokens.size() - 3 * sizeof(i32) - sizeof(i64);
   ASSERT_EQ(tokens[count_at], 3);
   for (const char count : {'\x04', '\x7f'}) {

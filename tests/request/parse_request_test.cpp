@@ -239,10 +239,9 @@ TEST(ParseRequest, ParametersThatCannotChangeAnAnswerPass) {
 }
 
 TEST(ParseRequest, ParametersThatWouldChangeTheAnswerAndAreNotOfferedAreRefused) {
-  for (const char* member :
-       {R"("n":2)", R"("stream":true)", R"("choice":["a","b"])", R"("regex":"a+")",
-        R"("json_schema":{})", R"("response_format":{"type":"json_object"})", R"("best_of":2)",
-        R"("prompt_logprobs":1)", R"("use_beam_search":true)", R"("skip_special_tokens":false)"}) {
+  for (const char* member : {R"("stream":true)", R"("regex":"a+")", R"("json_schema":{})",
+                             R"("response_format":{"type":"json_object"})",
+                             R"("use_beam_search":true)", R"("skip_special_tokens":false)"}) {
     const std::string name(member + 1, std::string_view(member).find('"', 1) - 1);
     for (const std::string& line :
          {chat_line("," + std::string(member)), R"({"prompt":"Hi",)" + std::string(member) + "}"}) {
@@ -255,11 +254,72 @@ TEST(ParseRequest, ParametersThatWouldChangeTheAnswerAndAreNotOfferedAreRefused)
   EXPECT_EQ(refused(chat_line(R"(,"tool_choice":"required")")).param, "tool_choice");
 }
 
-TEST(ParseRequest, EchoIsForTextPromptsWithoutLogprobs) {
-  EXPECT_TRUE(accepted(completion_line(R"("prompt":"Hi","echo":true)")).echo);
-  EXPECT_EQ(refused(completion_line(R"("prompt":"Hi","echo":true,"logprobs":0)")).param, "echo");
-  EXPECT_EQ(refused(completion_line(R"("prompt":[1],"echo":true)")).param, "echo");
-  EXPECT_FALSE(accepted(completion_line(R"("prompt":[1],"echo":false,"logprobs":1)")).echo);
+TEST(ParseRequest, LogprobsOfThePromptAreThoseAskedForAndThoseThatEchoRepeats) {
+  const auto n_top = [](const char* more) {
+    return n_top_of_prompt(accepted(completion_line(R"("prompt":"Hi")" + std::string(more))));
+  };
+
+  EXPECT_EQ(n_top(""), -1);
+  EXPECT_EQ(n_top(R"(,"logprobs":3)"), -1);
+  EXPECT_EQ(n_top(R"(,"echo":true)"), -1);
+  EXPECT_EQ(n_top(R"(,"echo":true,"logprobs":3)"), 3);
+  EXPECT_EQ(n_top(R"(,"prompt_logprobs":2)"), 2);
+  EXPECT_EQ(n_top(R"(,"prompt_logprobs":2,"echo":true,"logprobs":3)"), 3);
+  EXPECT_EQ(n_top(R"(,"prompt_logprobs":4,"echo":true,"logprobs":3)"), 4);
+  EXPECT_TRUE(accepted(completion_line(R"("prompt":[1],"echo":true)")).echo);
+  EXPECT_EQ(n_top_of_prompt(accepted(chat_line(R"(,"prompt_logprobs":0)"))), 0);
+}
+
+TEST(ParseRequest, SeveralAnswersAreAllGiven) {
+  EXPECT_EQ(accepted(chat_line("")).n, 1);
+  EXPECT_EQ(accepted(chat_line(R"(,"n":5)")).n, 5);
+  EXPECT_EQ(accepted(completion_line(R"("prompt":"Hi","n":5,"best_of":5)")).n, 5);
+  EXPECT_EQ(refused(completion_line(R"("prompt":"Hi","n":2,"best_of":5)")).param, "best_of");
+  EXPECT_EQ(refused(completion_line(R"("prompt":"Hi","best_of":5)")).param, "best_of");
+}
+
+TEST(ParseRequest, ChoicesAreDistinctTexts) {
+  EXPECT_EQ(accepted(chat_line(R"(,"choice":["yes","no"],"temperature":1,"max_tokens":1)")).choice,
+            (std::vector<std::string>{"yes", "no"}));
+  EXPECT_EQ(accepted(completion_line(R"("prompt":"Hi","choice":["a"],"echo":false,"n":1)")).choice,
+            std::vector<std::string>{"a"});
+  EXPECT_TRUE(accepted(chat_line(R"(,"choice":null)")).choice.empty());
+  const auto param = [](const std::string& more) {
+    return refused(completion_line(R"("prompt":"Hi",)" + more)).param;
+  };
+
+  EXPECT_EQ(param(R"("choice":[])"), "choice");
+  EXPECT_EQ(param(R"("choice":"yes")"), "choice");
+  EXPECT_EQ(param(R"("choice":{"a":1})"), "choice");
+  EXPECT_EQ(param(R"("choice":["a",7])"), "choice[1]");
+  EXPECT_EQ(param(R"("choice":["a",""])"), "choice[1]");
+  EXPECT_EQ(param(R"("choice":["a","b","a"])"), "choice[2]");
+  EXPECT_EQ(param(R"("choice":["a",")" + std::string(4097, 'x') + "\"]"), "choice[1]");
+  const auto list = [](int n) {
+    Json::Array texts;
+    for (int i = 0; i < n; ++i)
+      texts.push_back(Json(std::to_string(i)));
+    return R"("choice":)" + Json(std::move(texts)).dump();
+  };
+  EXPECT_EQ(accepted(completion_line(R"("prompt":"Hi",)" + list(256))).choice.size(), 256U);
+  EXPECT_EQ(param(list(257)), "choice");
+}
+
+TEST(ParseRequest, WhatWouldDoNothingBesideAChoiceIsRefused) {
+  for (const char* member :
+       {R"("n":2)", R"("echo":true)", R"("prompt_logprobs":1)", R"("logit_bias":{"5":1})",
+        R"("repetition_penalty":1.5)", R"("presence_penalty":1)", R"("frequency_penalty":1)"}) {
+    const std::string name(member + 1, std::string_view(member).find('"', 1) - 1);
+    const RequestError e =
+        refused(completion_line(R"("prompt":"Hi","choice":["a"],)" + std::string(member)));
+    EXPECT_EQ(e.code, "invalid_request") << member;
+    EXPECT_EQ(e.param, name) << member;
+  }
+  Sampling of_the_job;
+  of_the_job.repetition_penalty = 1.2;
+  EXPECT_EQ(
+      accepted(chat_line(R"(,"choice":["a"],"frequency_penalty":0)"), of_the_job).choice.size(),
+      1U);
 }
 
 TEST(ParseRequest, ChatHasToolsAndTemplateArguments) {

@@ -27,14 +27,16 @@ Origin origin() {
   return o;
 }
 
-Answer answer() {
-  Answer a;
+Response answer(std::string prompt = "") {
+  Response r;
+  r.prompt.text = std::move(prompt);
+  r.prompt.token_ids = {1, 5, 6, 7};
+  r.prompt.cached_tokens = 3;
+  Answer& a = r.answers.emplace_back();
   a.text = "SUPPORTED";
   a.token_ids = {10, 11, 2};
   a.finish_reason = "stop";
-  a.prompt_token_ids = {1, 5, 6, 7};
-  a.cached_tokens = 3;
-  return a;
+  return r;
 }
 
 Request request_of(std::string_view line) {
@@ -99,10 +101,91 @@ TEST(SuccessRecord, ACompletionHasTheLegacyFormAndNoRowWhereThereIsNone) {
 
 TEST(SuccessRecord, EchoPutsThePromptBeforeTheAnswer) {
   const Request r = request_of(R"({"prompt":"Verdict: ","echo":true})");
-  const Json record = Json::parse(success_record(r, answer(), origin()));
+  const Json record = Json::parse(success_record(r, answer("Verdict: "), origin()));
 
   EXPECT_EQ(at(record, {"response", "body", "choices", "0", "text"}).as_string(),
             "Verdict: SUPPORTED");
+}
+
+TEST(SuccessRecord, SeveralAnswersAreChoicesAndUsageCountsThemAll) {
+  Response r = answer("Verdict: ");
+  r.answers.push_back({"REFUTED", {12, 2}, "length", {}});
+  const Request asked = request_of(R"({"prompt":"Verdict: ","n":2,"echo":true})");
+  const Json record = Json::parse(success_record(asked, r, origin()));
+
+  EXPECT_EQ(at(record, {"response", "body", "choices"}).dump(),
+            R"([{"index":0,"text":"Verdict: SUPPORTED","logprobs":null,"finish_reason":"stop"},)"
+            R"({"index":1,"text":"Verdict: REFUTED","logprobs":null,"finish_reason":"length"}])");
+  EXPECT_EQ(at(record, {"response", "body", "usage"}).dump(),
+            R"({"prompt_tokens":4,"completion_tokens":5,"total_tokens":9,)"
+            R"("prompt_tokens_details":{"cached_tokens":3}})");
+}
+
+TEST(SuccessRecord, AChoiceHasTheScoresOfAllInTheRequestsOrder) {
+  Response r = answer();
+  r.scores = {{"REFUTED", -2.5, 0.25}, {"SUPPORTED", -1.25, 0.75}};
+  const Json record = Json::parse(success_record(chat(), r, origin()));
+
+  EXPECT_EQ(at(record, {"response", "body", "choices", "0", "choice_scores"}).dump(),
+            R"([{"choice":"REFUTED","logprob":-2.5,"score":0.25},)"
+            R"({"choice":"SUPPORTED","logprob":-1.25,"score":0.75}])");
+}
+
+// BOS stands for nothing in the text, a tokenizer has put a blank before it, NFC has made one
+// character of two, and the euro sign's three bytes come in two tokens.
+Response scored() {
+  Response r = answer("Zu\u0308rich \u20ac");
+  r.prompt.logprobs = {{{1, "<s>", 0.0, {}},
+                        {5, " Z", -0.5, {{5, " Z", -0.5, {}, 1}, {6, "a", -1.5, {}, 2}}, 1},
+                        {6, "\u00fc", -2.0, {{5, " Z", -0.25, {}, 1}, {7, "b", -1.0, {}, 2}}, 9},
+                        {7, "rich", -9999.0, {}, 40},
+                        {8, " \xE2\x82", -1.0, {}, 2},
+                        {9, "\xAC", -0.125, {}, 1}}};
+  return r;
+}
+
+TEST(SuccessRecord, EchoWithLogprobsHasThoseOfThePromptBeforeThoseOfTheAnswer) {
+  Response r = scored();
+  r.answers[0].text = "\u00e4b";
+  r.answers[0].logprobs = {
+      {{10, "\u00e4", -0.5, {{10, "\u00e4", -0.5, {}}}}, {11, "b", -1.25, {}}}};
+  const Request asked = request_of(R"({"prompt":"Z","echo":true,"logprobs":1})");
+  const Json record = Json::parse(success_record(asked, r, origin()));
+
+  const Json& logprobs = at(record, {"response", "body", "choices", "0", "logprobs"});
+  EXPECT_EQ(at(logprobs, {"tokens"}).dump(),
+            "[\"<s>\",\" Z\",\"\u00fc\",\"rich\",\" \uFFFD\",\"\uFFFD\",\"\u00e4\",\"b\"]");
+  EXPECT_EQ(at(logprobs, {"token_logprobs"}).dump(),
+            "[null,-0.5,-2.0,-9999.0,-1.0,-0.125,-0.5,-1.25]");
+  EXPECT_EQ(at(logprobs, {"text_offset"}).dump(), "[0,0,1,3,7,9,9,10]");
+  EXPECT_EQ(at(logprobs, {"top_logprobs"}).dump(),
+            "[null,{\" Z\":-0.5},{\" Z\":-0.25,\"\u00fc\":-2.0},{\"rich\":-9999.0},"
+            "{\" \uFFFD\":-1.0},{\"\uFFFD\":-0.125},{\"\u00e4\":-0.5},{\"b\":-1.25}]");
+  EXPECT_EQ(at(record, {"response", "body", "choices", "0", "text"}).as_string(),
+            "Zu\u0308rich \u20ac\u00e4b");
+  EXPECT_TRUE(at(record, {"response", "body", "choices", "0", "prompt_logprobs"}).is_null());
+}
+
+TEST(SuccessRecord, PromptLogprobsStandInVllmsFormWhereVllmHasThem) {
+  const Json completion = Json::parse(
+      success_record(request_of(R"({"prompt":"Z","prompt_logprobs":1})"), scored(), origin()));
+  const Json chat_record = Json::parse(success_record(
+      request_of(R"({"messages":[{"role":"user","content":"Hi"}],"prompt_logprobs":2})"), scored(),
+      origin()));
+
+  EXPECT_EQ(at(completion, {"response", "body", "choices", "0", "prompt_logprobs"}).dump(),
+            "[null,{\"5\":{\"logprob\":-0.5,\"rank\":1,\"decoded_token\":\" Z\"}},"
+            "{\"6\":{\"logprob\":-2.0,\"rank\":9,\"decoded_token\":\"\u00fc\"},"
+            "\"5\":{\"logprob\":-0.25,\"rank\":1,\"decoded_token\":\" Z\"}},"
+            "{\"7\":{\"logprob\":-9999.0,\"rank\":40,\"decoded_token\":\"rich\"}},"
+            "{\"8\":{\"logprob\":-1.0,\"rank\":2,\"decoded_token\":\" \uFFFD\"}},"
+            "{\"9\":{\"logprob\":-0.125,\"rank\":1,\"decoded_token\":\"\uFFFD\"}}]");
+  EXPECT_TRUE(at(completion, {"response", "body", "prompt_logprobs"}).is_null());
+  EXPECT_TRUE(at(completion, {"response", "body", "choices", "0", "logprobs"}).is_null());
+  const Json& of_chat = at(chat_record, {"response", "body", "prompt_logprobs"});
+  ASSERT_EQ(of_chat.as_array().size(), 6U);
+  EXPECT_EQ(of_chat.as_array()[2].as_object().size(), 3U);
+  EXPECT_TRUE(at(chat_record, {"response", "body", "choices", "0", "prompt_logprobs"}).is_null());
 }
 
 TEST(SuccessRecord, TokenIdsStandWhereVllmHasThem) {
@@ -119,9 +202,10 @@ TEST(SuccessRecord, TokenIdsStandWhereVllmHasThem) {
 }
 
 TEST(SuccessRecord, ChatLogprobsGiveTextBytesAndTheBest) {
-  Answer a = answer();
-  a.logprobs = {{{10, "\xE2\x82", -0.5, {{10, "\xE2\x82", -0.5, {}}, {4, "no", -1.25, {}}}},
-                 {11, "\xAC", -0.125, {}}}};
+  Response a = answer();
+  a.answers[0].logprobs = {
+      {{10, "\xE2\x82", -0.5, {{10, "\xE2\x82", -0.5, {}}, {4, "no", -1.25, {}}}},
+       {11, "\xAC", -0.125, {}}}};
   const Json record = Json::parse(success_record(chat(), a, origin()));
 
   EXPECT_EQ(at(record, {"response", "body", "choices", "0", "logprobs"}).dump(),
@@ -133,12 +217,12 @@ TEST(SuccessRecord, ChatLogprobsGiveTextBytesAndTheBest) {
 }
 
 TEST(SuccessRecord, LegacyLogprobsCountCharactersAndHoldTheChosenToken) {
-  Answer a = answer();
-  a.text = "€uro";  // the sign's three bytes come in two tokens
-  a.logprobs = {{{10, "\xE2\x82", -0.5, {{4, "no", -0.25, {}}}},
-                 {11, "\xAC", -0.125, {}},
-                 {12, "uro", -1.0, {{12, "uro", -1.0, {}}, {13, "uro", -2.0, {}}}},
-                 {2, "<|im_end|>", -3.0, {}}}};
+  Response a = answer();
+  a.answers[0].text = "€uro";  // the sign's three bytes come in two tokens
+  a.answers[0].logprobs = {{{10, "\xE2\x82", -0.5, {{4, "no", -0.25, {}}}},
+                            {11, "\xAC", -0.125, {}},
+                            {12, "uro", -1.0, {{12, "uro", -1.0, {}}, {13, "uro", -2.0, {}}}},
+                            {2, "<|im_end|>", -3.0, {}}}};
   const Json record = Json::parse(success_record(request_of(R"({"prompt":"Hi"})"), a, origin()));
 
   const Json& logprobs = at(record, {"response", "body", "choices", "0", "logprobs"});
@@ -152,9 +236,9 @@ TEST(SuccessRecord, LegacyLogprobsCountCharactersAndHoldTheChosenToken) {
 }
 
 TEST(SuccessRecord, IsAlwaysOneLineOfValidUtf8) {
-  Answer a = answer();
-  a.text = "line\nbreak \xFF\xC3 \xED\xA0\x80 end\0null";
-  a.text += '\0';
+  Response a = answer();
+  a.answers[0].text = "line\nbreak \xFF\xC3 \xED\xA0\x80 end\0null";
+  a.answers[0].text += '\0';
   const std::string record = success_record(chat(), a, origin());
 
   EXPECT_EQ(record.find('\n'), std::string::npos);

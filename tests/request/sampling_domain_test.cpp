@@ -64,6 +64,9 @@ const Domain kDomains[] = {
     {"ignore_eos", {"true", "false"}, {"0", "\"true\"", "1"}},
     {"include_stop_str_in_output", {"true", "false"}, {"1", "\"\""}},
     {"return_token_ids", {"true", "false"}, {"1", "\"yes\""}},
+    {"prompt_logprobs", {"0", "20", "3.0"}, {"-1", "21", "true", "\"1\"", "0.5"}},
+    {"n", {"1", "128", "2.0"}, {"0", "-1", "129", "1.5", "\"2\"", "true", "1e30"}},
+    {"best_of", {"1", "1.0"}, {"0", "2", "\"1\"", "true", "[]"}},
     {"stop", {"\"a\"", "[]", "[\"a\",\"b\"]"}, {"7", "{}", "true"}},
     {"stop_token_ids", {"[]", "[0,2147483647]"}, {"7", "\"7\"", "{}"}},
     {"logit_bias", {"{}", "{\"0\":-100,\"49151\":100}"}, {"[]", "7", "{\"a\":1}", "{\"\":1}"}},
@@ -162,6 +165,18 @@ TEST(SamplingDomain, TheTwoNamesOfTheLengthMustAgree) {
 TEST(SamplingDomain, TheLeastLengthMustNotExceedTheMost) {
   EXPECT_EQ(accepted(R"("max_tokens":5,"min_tokens":5)").min_tokens, 5);
   EXPECT_EQ(refused(R"("max_tokens":5,"min_tokens":6)").param, "min_tokens");
+}
+
+TEST(SamplingDomain, NoTokensAreForThoseWhoAskOfThePrompt) {
+  Sampling defaults;
+  defaults.min_tokens = 3;
+
+  EXPECT_EQ(accepted(R"("max_tokens":0,"prompt_logprobs":0)", defaults).max_tokens, 0);
+  EXPECT_EQ(accepted(R"("max_tokens":0,"prompt_logprobs":0)", defaults).min_tokens, 0);
+  EXPECT_EQ(accepted(R"("max_completion_tokens":0,"prompt_logprobs":5)").max_tokens, 0);
+  EXPECT_EQ(accepted(R"("max_tokens":0,"echo":true)", {}, false).max_tokens, 0);
+  EXPECT_EQ(refused(R"("max_tokens":0,"echo":false,"logprobs":1)", false).param, "max_tokens");
+  EXPECT_EQ(refused(R"("max_tokens":0,"min_tokens":1,"prompt_logprobs":0)").param, "min_tokens");
 }
 
 TEST(SamplingDomain, AChatWithoutLengthRunsToTheContextsEndACompletionHas16Tokens) {

@@ -39,13 +39,12 @@ class TokenService final : public worker::Service {
 
   void submit(protocol::Invocation invocation) override {
     Held& held = held_.emplace_back();
-    held.unfinished.id = invocation.id;
+    held.id = invocation.id;
     const std::string& payload = invocation.payload;
     (void)std::from_chars(payload.data(), payload.data() + payload.size(), held.n_tokens);
     if (!invocation.progress || invocation.progress->arithmetic != arithmetic()) return;
-    held.unfinished.token_ids = std::move(invocation.progress->token_ids);
-    if (shape_.n_brought != nullptr)
-      *shape_.n_brought += static_cast<i64>(held.unfinished.token_ids.size());
+    held.tokens = std::move(invocation.progress->answers.at(0));
+    if (shape_.n_brought != nullptr) *shape_.n_brought += static_cast<i64>(held.tokens.size());
   }
   [[nodiscard]] std::vector<protocol::Result> step() override {
     std::vector<protocol::Result> results;
@@ -54,11 +53,11 @@ class TokenService final : public worker::Service {
     for (std::size_t k = 0; k < held_.size() && static_cast<i64>(k) < shape_.n_running; ++k)
       grow(held_[k]);
     std::erase_if(held_, [&](const Held& held) {
-      const auto& [id, tokens] = held.unfinished;
-      const bool has_ended = held.has_started && tokens.size() >= held.n_tokens;
+      const bool has_ended = held.has_started && held.tokens.size() >= held.n_tokens;
       if (has_ended)
         results.push_back(
-            {.id = id, .record = fmt::format("{}: {}", id.value, fmt::join(tokens, " "))});
+            {.id = held.id,
+             .record = fmt::format("{}: {}", held.id.value, fmt::join(held.tokens, " "))});
       return has_ended;
     });
     return results;
@@ -69,7 +68,7 @@ class TokenService final : public worker::Service {
   [[nodiscard]] std::vector<protocol::Unfinished> take_back(
       std::span<const InvocationId> ids) override {
     return take([&](const Held& held) {
-      return !held.has_started && std::ranges::count(ids, held.unfinished.id) > 0;
+      return !held.has_started && std::ranges::count(ids, held.id) > 0;
     });
   }
   [[nodiscard]] i64 n_steps() const override { return n_steps_; }
@@ -77,16 +76,17 @@ class TokenService final : public worker::Service {
 
  private:
   struct Held {
-    protocol::Unfinished unfinished;
+    InvocationId id;
+    std::vector<i32> tokens;
     std::size_t n_tokens = 0;
     bool has_started = false;
   };
 
   void grow(Held& held) {
     held.has_started = true;
-    auto& tokens = held.unfinished.token_ids;
+    auto& tokens = held.tokens;
     if (tokens.size() + (shape_.ends ? 0 : 1) >= held.n_tokens) return;
-    tokens.push_back(token(held.unfinished.id, tokens.size()));
+    tokens.push_back(token(held.id, tokens.size()));
     if (shape_.n_made != nullptr) ++*shape_.n_made;
   }
   template <class IsWanted>
@@ -94,7 +94,9 @@ class TokenService final : public worker::Service {
     std::vector<protocol::Unfinished> out;
     std::erase_if(held_, [&](Held& held) {
       if (!is_wanted(held)) return false;
-      out.push_back(std::move(held.unfinished));
+      protocol::Unfinished& back = out.emplace_back();
+      back.id = held.id;
+      if (!held.tokens.empty()) back.answers.push_back(std::move(held.tokens));
       return true;
     });
     return out;

@@ -107,6 +107,9 @@ TEST_F(IntakeTest, TakesWhatFitsAndNothingLonger) {
   EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7]})"), "accepted");
   EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7,8]})"), "context_length_exceeded prompt");
   EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7],"max_tokens":100})"), "accepted");
+  EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7,8],"max_tokens":0,"echo":true})"), "accepted");
+  EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7,8,9],"max_tokens":0,"echo":true})"),
+            "context_length_exceeded prompt");
 }
 
 TEST_F(IntakeTest, ChecksEveryTokenIdAgainstTheEmbedding) {
@@ -114,6 +117,53 @@ TEST_F(IntakeTest, ChecksEveryTokenIdAgainstTheEmbedding) {
   EXPECT_EQ(code_of(R"({"prompt":[1024]})"), "invalid_request prompt");
   EXPECT_EQ(code_of(R"({"prompt":[1],"stop_token_ids":[1024]})"), "invalid_request stop_token_ids");
   EXPECT_EQ(code_of(R"({"prompt":[1],"logit_bias":{"1024":1}})"), "invalid_request logit_bias");
+}
+
+TEST_F(IntakeTest, LogprobsOfManyAnswersAreBounded) {
+  const auto code = [&](const char* more, i64 context) {
+    const auto line = fmt::format(R"({{"prompt":[1,2,3,4],"top_p":0.5,{}}})", more);
+    const auto verdict =
+        Intake(prompts_, options_, {.vocab = 1024, .context = context}).accept(line);
+    const auto* rejected = std::get_if<Rejected>(&verdict);
+    return rejected != nullptr ? rejected->error.code + " " + rejected->error.param : "accepted";
+  };
+
+  // 128 x (21 x 390 + 0) is just below 2^20, 391 tokens are above.
+  EXPECT_EQ(code(R"("n":128,"logprobs":20,"max_tokens":390)", 4096), "accepted");
+  EXPECT_EQ(code(R"("n":128,"logprobs":20,"max_tokens":391)", 4096), "invalid_request n");
+  EXPECT_EQ(code(R"("n":128,"logprobs":20,"max_tokens":9000)", 394), "accepted");
+  EXPECT_EQ(code(R"("n":128,"max_tokens":100000)", 4096), "accepted");
+  EXPECT_EQ(code(R"("n":128,"logprobs":20,"echo":true,"max_tokens":390)", 4096),
+            "invalid_request n");
+  EXPECT_EQ(code(R"("logprobs":20,"max_tokens":100000)", 1000000), "accepted");
+}
+
+TEST_F(IntakeTest, EachChoiceMustFitBehindThePrompt) {
+  EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5],"choice":["a","b"]})"), "accepted");
+  EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7],"choice":["a","b"]})"), "accepted");
+  EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7],"choice":["a"," ~#~#~#~#"]})"),
+            "context_length_exceeded choice[1]");
+  EXPECT_EQ(code_of(R"({"prompt":[1,2,3,4,5,6,7,8],"choice":["a"]})"),
+            "context_length_exceeded prompt");
+  EXPECT_EQ(code_of(R"({"prompt":[],"choice":["a"]})"), "invalid_request prompt");
+}
+
+// 64 choices of at least 1,000 tokens, with 20 beside each: more than 2^20.
+TEST_F(IntakeTest, LogprobsOfManyChoicesAreBounded) {
+  Json::Array choices;
+  for (int i = 0; i < 64; ++i)
+    choices.emplace_back(std::to_string(i) + std::string(4000, '~'));
+  Json line = Json::object({{"prompt", Json::array({1})}, {"choice", std::move(choices)}});
+  const auto code = [&] {
+    const auto verdict =
+        Intake(prompts_, options_, {.vocab = 1024, .context = 5000}).accept(line.dump());
+    const auto* rejected = std::get_if<Rejected>(&verdict);
+    return rejected != nullptr ? rejected->error.code + " " + rejected->error.param : "accepted";
+  };
+
+  EXPECT_EQ(code(), "accepted");
+  line.set("logprobs", 20);
+  EXPECT_EQ(code(), "invalid_request choice");
 }
 
 TEST_F(IntakeTest, RefusesAnEmptyPrompt) {

@@ -137,6 +137,73 @@ TEST(PromptMaker, TokenIdsAreUsedAsTheyAre) {
   EXPECT_EQ(made(PromptMaker(files, {}), request).token_ids, (std::vector<i32>{5, 5, 900}));
 }
 
+// A tokenizer that joins: "to" and "morrow" are one token each, "tomorrow" is another one.
+tokenizer::TextFiles joining_files() {
+  const test::TempDir dir;
+  std::ofstream(dir.path() + "/tokenizer.json")
+      << R"({"model":{"type":"BPE","vocab":{"t":0,"o":1,"to":2,"m":3,"tom":4,"x":5,"tx":6},)"
+      << R"("merges":[["t","o"],["to","m"],["t","x"]]}})";
+  return tokenizer::load_from_folder(dir.path());
+}
+
+Request completion_of(std::string prompt, std::vector<std::string> choice) {
+  Request request;
+  request.endpoint = Endpoint::completions;
+  request.prompt = std::move(prompt);
+  request.choice = std::move(choice);
+  return request;
+}
+
+TEST(PromptMaker, AChoiceIsTokenisedTogetherWithThePromptBeforeIt) {
+  const auto files = joining_files();
+  const PromptMaker maker(files, {});
+
+  const Prompt apart = made(maker, completion_of("xto", {"xx", "t"}));
+  EXPECT_EQ(apart.token_ids, (std::vector<i32>{5, 2}));
+  EXPECT_EQ(apart.choices, (std::vector<std::vector<i32>>{{5, 2, 5, 5}, {5, 2, 0}}));
+  EXPECT_EQ(apart.n_shared, 2);
+  // "tom" is one token, so what follows the "x" is compared.
+  const Prompt joined = made(maker, completion_of("xto", {"m", "o"}));
+  EXPECT_EQ(joined.choices, (std::vector<std::vector<i32>>{{5, 4}, {5, 2, 1}}));
+  EXPECT_EQ(joined.n_shared, 1);
+  const auto nothing_before = maker.make(completion_of("to", {"m", "o"}));
+  ASSERT_TRUE(std::holds_alternative<RequestError>(nothing_before));
+  EXPECT_EQ(std::get<RequestError>(nothing_before).param, "choice[0]");
+}
+
+TEST(PromptMaker, AChoiceBehindTokenIdsIsTokenisedByItself) {
+  const auto files = joining_files();
+  Request request = completion_of("", {"m", "tom"});
+  request.prompt = std::vector<i32>{5, 2};
+  const Prompt prompt = made(PromptMaker(files, {}), request);
+
+  EXPECT_EQ(prompt.choices, (std::vector<std::vector<i32>>{{5, 2, 3}, {5, 2, 4}}));
+  EXPECT_EQ(prompt.n_shared, 2);
+}
+
+TEST(PromptMaker, AChoiceWithoutTokensOfItsOwnIsRefused) {
+  const auto files = joining_files();
+  const auto refused = PromptMaker(files, {}).make(completion_of("xx", {"t", "\u00e4"}));
+
+  ASSERT_TRUE(std::holds_alternative<RequestError>(refused));
+  EXPECT_EQ(std::get<RequestError>(refused).param, "choice[1]");
+}
+
+TEST(PromptMaker, AChoiceOfAChatNeverBecomesAControlToken) {
+  const auto files = tiny_files();
+  Request request = chat("Hi");
+  request.choice = {"yes", "<|im_end|>"};
+  const Prompt safe = made(PromptMaker(files, {}), request);
+  const Prompt like_hf = made(PromptMaker(files, as_transformers()), request);
+
+  ASSERT_EQ(safe.choices.size(), 2U);
+  EXPECT_EQ(safe.n_shared, std::ssize(safe.token_ids));
+  EXPECT_EQ(files.tokenizer->decode(safe.choices[0], false), safe.text + "yes");
+  EXPECT_EQ(files.tokenizer->decode(safe.choices[1], false), safe.text + "<|im_end|>");
+  EXPECT_EQ(count(safe.choices[1], kEnd), 2);
+  EXPECT_EQ(count(like_hf.choices[1], kEnd), 3);
+}
+
 TEST(PromptMaker, TheUsersOwnTemplateFileReplacesTheModels) {
   const auto files = tiny_files();
   const test::TempDir dir;

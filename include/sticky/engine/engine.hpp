@@ -15,25 +15,36 @@
 
 namespace sticky::engine {
 
+/// Which tokens of a prompt are wanted with their log probabilities: all from `first` on. The very
+/// first token (0) is listed without one, for nothing stands before it.
+struct Scoring {
+  i64 first = 0;
+  i64 n_top = 0;  ///< of the most probable tokens beside each
+};
+
 /// One text to be made. The caller has checked token ids against limits().vocab and lengths against
 /// the context: prompt.size() >= 1 and prompt.size() + 1 <= context. Anything else is a bug.
-/// max_tokens = 0 gives an empty text without computing anything.
+/// With max_tokens = 0 no text is made: only what `scoring` asks for is computed, and the prompt
+/// may be as long as the context.
 struct Job {
   i64 key = 0;  ///< the caller's, another for each job; comes back with the outcome
   std::vector<i32> prompt{};
   request::Sampling sampling{};
   Hash128 identity{};  ///< of the request: seeds its draws where it brings no seed
+  i64 choice = 0;      ///< which of the request's answers: each draws numbers of its own
   /// Tokens of the answer that an engine with the same model, run seed and arithmetic has made
   /// already: this one goes on behind them, to the same outcome. Tokens that could not stand there
   /// (no token of the model, too many, or the text has ended with them) are not used.
   std::vector<i32> made{};
+  std::optional<Scoring> scoring{};
 };
 
 /// What became of a job.
 struct Outcome {
   i64 key = 0;
-  request::Answer answer;  ///< prompt_token_ids stays empty: the caller has them
-  std::string fault;       ///< a sentence; empty: all is well. Else the answer is of no use
+  request::Answer answer;
+  request::PromptReport prompt;  ///< without text and ids, which the caller has
+  std::string fault;             ///< a sentence; empty: all is well. Else the answer is of no use
   double queued_seconds = 0.0;
   double prefill_seconds = 0.0;
   double decode_seconds = 0.0;
@@ -64,6 +75,9 @@ struct Stats {
 /// Tokens that a job brings (made) are computed as those of a preempted sequence are once more: as
 /// its prompt goes on, in chunks, choosing nothing; their log probabilities are computed with them.
 ///
+/// Positions whose logits tell of a prompt's token are computed even where the cache holds them. A
+/// step has a bounded number of them, so that a long prompt needs no memory of length x vocabulary.
+///
 /// Log probabilities are of the model's own logits, before bias, penalties and temperature; -9999
 /// stands for those below it. Where one of the model's logits is NaN or infinite, the weights or
 /// the arithmetic have failed, and whatever were chosen would be no answer: the job ends with a
@@ -85,6 +99,8 @@ class Engine {
   /// Forgets a job that has not finished, wherever it is, and gives the tokens of its answer so far
   /// (for Job::made elsewhere); nothing when it is not here (any more).
   std::optional<std::vector<i32>> cancel(i64 key);
+  /// Whether a job has ended and its outcome comes with the next step().
+  [[nodiscard]] bool is_finished(i64 key) const;
   /// Whether a job is here and nothing of it was computed yet.
   [[nodiscard]] bool is_untouched(i64 key) const;
   /// Runs one step and gives what finished in it. With nothing to do: returns at once with nothing.

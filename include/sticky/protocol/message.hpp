@@ -14,7 +14,7 @@
 // and what happens when it is lost. A change of any field raises kVersion.
 namespace sticky::protocol {
 
-inline constexpr i32 kVersion = 2;
+inline constexpr i32 kVersion = 3;
 
 /// The largest message that a transport carries. Both sides split their batches long before
 /// (kBatchBytes), so only a single huge request or answer comes near it.
@@ -22,10 +22,10 @@ inline constexpr i64 kMaxMessageBytes = i64{1} << 30;
 /// A batch of invocations or results is sent in several messages when it would grow beyond this.
 inline constexpr i64 kBatchBytes = i64{4} << 20;
 
-/// The first tokens of an answer, made by a worker that could not finish it.
+/// The first tokens of the answers to a request, made by a worker that could not finish it.
 struct Progress {
   std::string arithmetic;  ///< whose they are: another would have made others
-  std::vector<i32> token_ids;
+  std::vector<std::vector<i32>> answers;
   bool operator==(const Progress&) const = default;
 };
 
@@ -87,10 +87,11 @@ struct Heartbeat {
   bool is_loading = false;
   bool operator==(const Heartbeat&) const = default;
 };
-/// An invocation that goes back, with the tokens that its answer has so far.
+/// An invocation that goes back, with the tokens that its answers have so far: a list for each
+/// answer, or none where nothing was made.
 struct Unfinished {
   InvocationId id;
-  std::vector<i32> token_ids;
+  std::vector<std::vector<i32>> answers;
   bool operator==(const Unfinished&) const = default;
 };
 /// Invocations that the worker will not answer.

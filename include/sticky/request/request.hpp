@@ -12,6 +12,10 @@ namespace sticky::request {
 
 enum class Endpoint { chat, completions };
 
+inline constexpr i64 kMaxAnswers = 128;               ///< of one request (n)
+inline constexpr i64 kMaxChoices = 256;               ///< that an answer may be
+inline constexpr std::size_t kMaxChoiceBytes = 4096;  ///< of one
+
 /// One input line, understood and range-checked. What follows needs no further doubt about its
 /// values, except what only the model knows (number of tokens, vocabulary).
 struct Request {
@@ -27,10 +31,17 @@ struct Request {
   Json template_kwargs;                                ///< chat_template_kwargs: object or null
 
   Sampling sampling;
+  i64 n = 1;                        ///< answers
+  std::vector<std::string> choice;  ///< not empty: the answer is the most probable of these
   bool return_token_ids = false;
-  bool echo = false;  ///< completions: the prompt stands before the answer
-  Json row;           ///< row_of() the line
+  bool echo = false;         ///< completions: the prompt stands before the answer
+  i64 prompt_logprobs = -1;  ///< -1: none; n: of each token of the prompt, and of the n best
+  Json row;                  ///< row_of() the line
 };
+
+/// How many of the best tokens are wanted beside each token of the prompt; -1: the prompt's log
+/// probabilities are not wanted. Echo repeats them with the prompt.
+[[nodiscard]] i64 n_top_of_prompt(const Request& request);
 
 /// What is wrong with a line: OpenAI's code where there is one, and the parameter at fault.
 struct RequestError {

@@ -16,6 +16,7 @@ struct TokenLogprob {
   std::string piece;  ///< bytes of the token; may be part of a character
   double logprob = 0.0;
   std::vector<TokenLogprob> top;  ///< best first; empty inside `top`
+  i64 rank = 0;  ///< of a prompt's tokens: how many of the vocabulary are no less probable
 };
 
 /// One answer of a model, before it is written as JSON.
@@ -24,8 +25,29 @@ struct Answer {
   std::vector<i32> token_ids;  ///< with the ending EOS or stop token
   std::string finish_reason;   ///< "stop" | "length"
   std::optional<std::vector<TokenLogprob>> logprobs;
-  std::vector<i32> prompt_token_ids;
-  i64 cached_tokens = 0;  ///< of the prompt, found in the prefix cache
+};
+
+/// What is told of a request's prompt.
+struct PromptReport {
+  std::string text;  ///< what echo repeats
+  std::vector<i32> token_ids;
+  i64 cached_tokens = 0;  ///< found in the prefix cache
+  /// Of each token, where asked for. The first has none: its logprob says nothing.
+  std::optional<std::vector<TokenLogprob>> logprobs;
+};
+
+/// How probable one of the texts is that an answer may be.
+struct ChoiceScore {
+  std::string text;
+  double logprob = 0.0;  ///< of all its tokens, behind the prompt
+  double score = 0.0;    ///< its share of the probabilities of all: they add up to 1
+};
+
+/// All that a model says to one request.
+struct Response {
+  PromptReport prompt;
+  std::vector<Answer> answers;           ///< by index; at least one
+  std::vector<ChoiceScore> scores = {};  ///< in the request's order, where it brings choices
 };
 
 /// Where a request stands and who answered it.
@@ -47,10 +69,10 @@ struct Origin {
 
 /// One line of results.jsonl, without the newline: the form of OpenAI's batch output, whose body is
 /// a chat.completion or text_completion object, with "sticky" and "row" beside
-/// (docs/input_output.md). Text is valid UTF-8 whatever the answer holds. Legacy logprobs count
-/// text_offset in characters of the answer; top_logprobs holds the chosen token too.
+/// (docs/input_output.md). Text is valid UTF-8 whatever the answers hold. Legacy logprobs count
+/// text_offset in characters of the choice's text; top_logprobs holds the chosen token too.
 [[nodiscard]] std::string success_record(const Request& request,
-                                         const Answer& answer,
+                                         const Response& response,
                                          const Origin& origin);
 
 /// One line of errors.jsonl, without the newline: the same outer form, `error` filled. `row`:

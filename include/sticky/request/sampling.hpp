@@ -27,7 +27,7 @@ struct Sampling {
   std::optional<i64> seed{};        ///< none: derived from run seed and request id
   std::vector<std::pair<i32, double>> logit_bias{};
 
-  std::optional<i64> max_tokens{};  ///< none: until the context ends
+  std::optional<i64> max_tokens{};  ///< none: until the context ends; 0: only the prompt is scored
   i64 min_tokens = 0;
   bool ignore_eos = false;
   std::vector<std::string> stop{};

@@ -18,6 +18,10 @@ namespace sticky::worker {
 struct Prompt {
   std::string text;  ///< empty where the request came as token ids
   std::vector<i32> token_ids;
+  /// Prompt and choice tokenised together, for each choice of the request: their border may lie
+  /// within a token that the prompt alone does not have.
+  std::vector<std::vector<i32>> choices = {};
+  i64 n_shared = 0;  ///< tokens at the beginning that the prompt and all of `choices` have
 };
 
 /// Makes prompts from requests: chat template, special tokens, tokenizer. Needs a model's text
@@ -40,6 +44,8 @@ class PromptMaker {
   [[nodiscard]] bool has_chat_template() const { return template_.has_value(); }
 
  private:
+  [[nodiscard]] std::vector<i32> encode_chat(
+      const std::string& text, const std::vector<tokenizer::ByteRange>& content) const;
   [[nodiscard]] std::variant<Prompt, request::RequestError> chat_prompt(
       const request::Request& request, i64 max_bytes) const;
   [[nodiscard]] std::variant<Prompt, request::RequestError> completion_prompt(
