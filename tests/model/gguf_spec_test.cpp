@@ -1,5 +1,6 @@
 // What the metadata of a GGUF file say of a model, key by key. That the answers are then right is
 // shown by tests/conformance/gguf_test.cpp.
+#include <cmath>
 #include <gmock/gmock.h>
 
 #include <gtest/gtest.h>
@@ -274,6 +275,59 @@ TEST(GgufSpec, AKeyOfTheWrongKindOrRangeIsNamed) {
   Metadata nameless("llama");
   nameless.file.remove("token_embd.weight");
   EXPECT_THAT(nameless.error(), HasSubstr("tensor token_embd.weight is missing"));
+}
+
+TEST(GgufSpec, WhateverAKeyHoldsThereIsAnErrorOrAValidSpec) {
+  const std::vector<Json> poison{Json(),
+                                 Json(i64{0}),
+                                 Json(i64{-1}),
+                                 Json(i64{3}),
+                                 Json(i64{1} << 31),
+                                 Json(i64{1} << 62),
+                                 Json(1e308),
+                                 Json(-0.5),
+                                 Json(std::nan("")),
+                                 Json("x"),
+                                 Json(true),
+                                 Json(Json::Array{}),
+                                 Json(Json::Array(5, Json(true)))};
+  int n_refused = 0;
+  int n_valid = 0;
+  for (const char* architecture : {"llama", "qwen2", "qwen3", "gemma2", "gemma3", "stablelm",
+                                   "phi3", "olmo2", "gpt2", "gptneox"}) {
+    for (const char* key : {"block_count",
+                            "context_length",
+                            "embedding_length",
+                            "feed_forward_length",
+                            "attention.head_count",
+                            "attention.head_count_kv",
+                            "attention.key_length",
+                            "attention.value_length",
+                            "attention.layer_norm_epsilon",
+                            "attention.layer_norm_rms_epsilon",
+                            "attention.sliding_window",
+                            "attention.sliding_window_pattern",
+                            "attn_logit_softcapping",
+                            "final_logit_softcapping",
+                            "rope.dimension_count",
+                            "rope.freq_base",
+                            "rope.freq_base_swa",
+                            "rope.scaling.type",
+                            "rope.scaling.factor",
+                            "rope.scaling.original_context_length",
+                            "use_parallel_residual"}) {
+      for (const Json& value : poison) {
+        Metadata metadata(architecture);
+        metadata.set("rope.scaling.type", architecture == std::string("gpt2") ? Json() : "yarn");
+        metadata.set(key, value);
+        const std::string error = metadata.error();
+        (error.empty() ? n_valid : n_refused) += 1;
+        EXPECT_TRUE(error.empty() || error.starts_with("MODEL: ")) << error;
+      }
+    }
+  }
+  EXPECT_GT(n_refused, 1000);
+  EXPECT_GT(n_valid, 200);
 }
 
 }  // namespace
