@@ -1,5 +1,6 @@
 #include "launch_line.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -69,6 +70,13 @@ std::vector<std::string> launch_line(const LaunchRequest& request) {
   line.push_back(fmt::format("{}", request.n_workers + 1));
   line.insert(line.end(), request.program.begin(), request.program.end());
   return line;
+}
+
+std::string starter_of(const std::vector<std::string>& line) {
+  const auto word = std::ranges::find_if_not(line, [](const std::string& one) {
+    return one == "env" || one.find('=') != std::string::npos;
+  });
+  return word == line.end() ? "" : *word;
 }
 
 std::string shell_quoted(const std::vector<std::string>& line) {

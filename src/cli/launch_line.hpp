@@ -34,6 +34,8 @@ struct LaunchRequest {
 /// themselves), and a lost rank does not end the others.
 [[nodiscard]] std::vector<std::string> launch_line(const LaunchRequest& request);
 
+/// The program in it that starts the ranks: behind env and what that sets.
+[[nodiscard]] std::string starter_of(const std::vector<std::string>& line);
 /// The line as a shell would take it.
 [[nodiscard]] std::string shell_quoted(const std::vector<std::string>& line);
 

@@ -25,6 +25,7 @@
 #include "sticky/base/standard_streams.hpp"
 #include "sticky/comm/proc.hpp"
 
+#include "launch_line.hpp"
 #include "lock_view.hpp"
 #include "mpirun_noise.hpp"
 #include "progress_line.hpp"
@@ -231,7 +232,7 @@ class Launcher {
     if (is_rank_here()) {
       last_rank_ = clock_.now();
     } else if (last_rank_ && clock_.now() - *last_rank_ >= kAfterLastRank) {
-      give_up_start(fmt::format("{} does not end, though its ranks have", launch_.line[0]));
+      give_up_start(starter_of(launch_.line) + " does not end, though its ranks have");
     }
   }
 
@@ -268,6 +269,7 @@ class Launcher {
       if (pid != mpirun_) continue;
       has_ended_ = true;
       was_not_started_ = WIFEXITED(status) && WEXITSTATUS(status) == kNotStarted;
+      if (WIFSIGNALED(status) && !kill_at_) killed_by_ = WTERMSIG(status);
     }
   }
 
@@ -329,7 +331,8 @@ class Launcher {
 
   [[nodiscard]] int exit_code() const {
     if (was_not_started_) {
-      complain(fmt::format("cannot start '{}': is it installed, and in PATH?", launch_.line[0]));
+      complain(fmt::format("cannot start '{}': is it installed, and in PATH?",
+                           starter_of(launch_.line)));
       return 1;
     }
     if (was_folder_taken()) {
@@ -348,7 +351,11 @@ class Launcher {
       complain("stopped before the run began");
       return kEndedEarly;
     }
-    complain("the run did not start: the reason stands above");
+    complain("the run did not start: " +
+             (killed_by_ == 0
+                  ? "the reason stands above"
+                  : fmt::format("{} was ended by signal {} ({})", starter_of(launch_.line),
+                                killed_by_, strsignal(killed_by_))));
     return kDidNotStart;
   }
 
@@ -380,6 +387,7 @@ class Launcher {
   bool is_drain_sent_ = false;
   bool has_ended_ = false;
   bool was_not_started_ = false;
+  int killed_by_ = 0;  // a signal that ended mpirun, and was not ours
   std::optional<TimePoint> kill_at_;
 };
 

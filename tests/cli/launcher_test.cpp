@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <gmock/gmock.h>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,29 @@ TEST(Launch, IsEndedEvenIfMpirunDoesNotListen) {
                     .run_dir = dir.path() + "/d",
                     .start_limit = 100ms}),
             5);
+}
+
+TEST(Launch, SaysWhatEndedTheOneThatStartsTheRanks) {
+  const test::TempDir dir;
+  testing::internal::CaptureStderr();
+
+  EXPECT_EQ(launch({.line = {"env", "A=1", "sh", "-c", "kill -SEGV $$"},
+                    .run_dir = dir.path() + "/d",
+                    .start_limit = 100s}),
+            5);
+
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("did not start: sh was ended by signal 11"));
+}
+
+TEST(Launch, NamesTheOneThatIsMissing) {
+  const test::TempDir dir;
+  testing::internal::CaptureStderr();
+
+  EXPECT_EQ(launch({.line = {"env", "A=1", "no-such-mpirun"}, .run_dir = dir.path() + "/d"}), 1);
+
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("cannot start 'no-such-mpirun'"));
 }
 
 // A launch in a folder beside one whose lock this process holds, as another run would.
