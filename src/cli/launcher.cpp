@@ -32,6 +32,7 @@
 #include "run_files.hpp"
 #include "signals.hpp"
 #include "terminal.hpp"
+#include "watched_file.hpp"
 
 namespace sticky::cli {
 namespace {
@@ -48,37 +49,8 @@ constexpr seconds kAfterLastRank{10};  // for mpirun to end when no rank has com
 constexpr int kTaken = 1;
 constexpr int kEndedEarly = 4;
 constexpr int kDidNotStart = 5;
+constexpr int kFolderLost = 5;
 constexpr int kNotStarted = 127;  // as a shell says it
-
-// What tells one file from another that a later run put in its place.
-struct FileIdentity {
-  std::filesystem::file_time_type written;
-  std::uintmax_t size = 0;
-  bool operator==(const FileIdentity&) const = default;
-};
-
-std::optional<FileIdentity> identity_of(const std::string& path) {
-  std::error_code error;
-  FileIdentity identity{std::filesystem::last_write_time(path, error),
-                        std::filesystem::file_size(path, error)};
-  return error ? std::nullopt : std::optional(identity);
-}
-
-// A file of the run folder, watched for being written in this launch.
-class WatchedFile {
- public:
-  WatchedFile(const std::string& run_dir, const char* name)
-      : path_((std::filesystem::path(run_dir) / name).string()),
-        before_(identity_of(path_)) {}
-  [[nodiscard]] bool is_new() const {
-    const auto now = identity_of(path_);
-    return now && now != before_;
-  }
-
- private:
-  std::string path_;
-  std::optional<FileIdentity> before_;
-};
 
 std::string token_of(const std::optional<LockView>& lock) {
   return lock ? lock->token : "";
@@ -341,7 +313,12 @@ class Launcher {
       return kTaken;
     }
     if (const auto code = ending_ ? ending_ : code_of_summary()) return *code;
-    if (job_.is_new()) {
+    if (coordinator_ && !std::filesystem::exists(launch_.run_dir)) {
+      complain(fmt::format("{} was moved or removed while the run went on, which ended it",
+                           launch_.run_dir));
+      return kFolderLost;
+    }
+    if (job_.is_new() || coordinator_) {
       complain(
           fmt::format("the run ended without a summary; what was answered is kept. Go on with: {}",
                       resume_line(launch_.run_dir)));

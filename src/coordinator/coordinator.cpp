@@ -16,6 +16,8 @@ using namespace std::chrono_literals;
 using protocol::PeerId;
 
 constexpr Duration kTick = 100ms;
+constexpr const char* kLockLost =
+    "another coordinator has taken the run folder, or it was moved or removed";
 // Results that wait to be written: above the first nothing is dispatched, below the second again.
 constexpr i64 kJournalHigh = 65536;
 constexpr i64 kJournalLow = kJournalHigh / 2;
@@ -219,7 +221,10 @@ void Coordinator::mind_journal() {
   }
   if (journal_failure_.empty() && !is_lock_lost_) {
     journal_failure_ = around_.results.failure();
-    if (!journal_failure_.empty()) {
+    // The journal writes more often than the lock is looked at: it may be the first to notice.
+    if (!journal_failure_.empty() && !around_.folder.holds_lock()) {
+      lose_lock();
+    } else if (!journal_failure_.empty()) {
       log::error("{}; stopping", journal_failure_);
       tell(StopAsked{journal_failure_, true});
     }
@@ -228,10 +233,9 @@ void Coordinator::mind_journal() {
 
 void Coordinator::lose_lock() {
   if (std::exchange(is_lock_lost_, true)) return;
-  log::error("{}: another coordinator has taken this run; writing nothing more",
-             around_.folder.path());
+  log::error("{}: {}; writing nothing more", around_.folder.path(), kLockLost);
   now_ = std::max(now_, around_.clock.now());
-  tell(StopAsked{"another coordinator has taken the run folder", true});
+  tell(StopAsked{kLockLost, true});
 }
 
 void Coordinator::act(Actions actions) {

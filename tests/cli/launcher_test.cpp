@@ -98,5 +98,17 @@ TEST_F(LaunchBesideAnotherRun, ThatWentOnAndRemovedItsSummaryEndsAsTheSummarySai
   EXPECT_EQ(launch_script(std::string(kOursEnds) + kOtherTakesIt + "rm d/summary.json"), 3);
 }
 
+TEST_F(LaunchBesideAnotherRun, WhoseFolderIsTakenAwayHasStarted) {
+  testing::internal::CaptureStderr();
+
+  EXPECT_EQ(launch_script("trap 'is_seen=1' USR1; mv lock_of_ours d/lock; kill -TERM $PPID; "
+                          "until [ \"$is_seen\" ]; do sleep 0.01; done; mv d moved"),
+            5);
+
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, testing::HasSubstr("/d was moved or removed while the run went on"));
+  EXPECT_THAT(said, testing::Not(testing::HasSubstr("did not start")));
+}
+
 }  // namespace
 }  // namespace sticky::cli

@@ -190,6 +190,22 @@ class Faults(RunTest):
         self.assertEqual(len(answers), len(self.requests))
         self.assertEqual({key: answers[key] for key in written}, written)
 
+    def test_a_run_whose_folder_is_moved_ends_and_goes_on_where_it_is_now(self):
+        requests = [{"id": f"c{i}", "prompt": f"Number {i} is", "max_tokens": 60} for i in range(2000)]
+        process = self.start("run", "-i", write_lines(self.scratch / "in.jsonl", requests), "-o", self.scratch / "run",
+                             "--model", self.tiny_model(), "--workers", 2)
+        run = Run(self.scratch / "run")
+        self.wait_until(lambda: run.n_recorded() > 0, what="a result")
+        (self.scratch / "run").rename(self.scratch / "moved")
+        self.assertEqual(process.wait(timeout=60), 5)
+        said = (self.scratch / "output-0.log").read_text()
+        self.assertIn("another coordinator has taken the run folder, or it was moved or removed", said)
+        self.assertIn("run was moved or removed while the run went on", said)
+        self.assertNotIn("did not start", said)
+        done = self.call("resume", self.scratch / "moved", "--workers", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(Run(self.scratch / "moved").answers()), 2000)
+
 
 if __name__ == "__main__":
     unittest.main()
