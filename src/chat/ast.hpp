@@ -34,6 +34,8 @@ struct DictLiteral {
 };
 
 struct ArgumentExpr {
+  enum class Kind { one, all_of_list, all_of_dict };  ///< value, *value, **value
+  Kind kind = Kind::one;
   std::string name;  ///< empty: positional
   ExprPtr value;
 };
@@ -137,6 +139,7 @@ struct For {
   ExprPtr condition;  ///< may be null
   Block body;
   Block otherwise;
+  bool is_recursive = false;  ///< loop(…) runs it again
 };
 struct Set {
   Target target;

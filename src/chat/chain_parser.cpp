@@ -1,4 +1,5 @@
 // The steps behind a value: attributes, subscripts, calls, filters and tests.
+#include <algorithm>
 #include <charconv>
 
 #include "expression_parser.hpp"
@@ -125,7 +126,7 @@ std::vector<ArgumentExpr> ExpressionParser::test_arguments() {
     return {};
   if (tokens_.is_name("is")) tokens_.fail("a test cannot follow a test: 'is … is'");
   std::vector<ArgumentExpr> arguments;
-  arguments.push_back({"", with_steps(primary(), false)});
+  arguments.push_back({.name = "", .value = with_steps(primary(), false)});
   return arguments;
 }
 
@@ -133,17 +134,26 @@ std::vector<ArgumentExpr> ExpressionParser::call_arguments() {
   tokens_.expect_symbol("(");
   std::vector<ArgumentExpr> arguments;
   while (!tokens_.is_symbol(")")) {
-    if (tokens_.is_symbol("*") || tokens_.is_symbol("**"))
-      tokens_.fail("'*' and '**' in calls are not supported");
+    using enum ArgumentExpr::Kind;
+    const auto has = [&](ArgumentExpr::Kind kind) {
+      return std::ranges::any_of(arguments, [&](const auto& a) { return a.kind == kind; });
+    };
+    if (has(all_of_dict)) tokens_.fail("an argument follows '**'");
+    const auto kind = tokens_.skip_symbol("**")  ? all_of_dict
+                      : tokens_.skip_symbol("*") ? all_of_list
+                                                 : one;
     std::string name;
-    if (tokens_.is(TokenKind::name) && tokens_.behind().kind == TokenKind::symbol &&
-        tokens_.behind().text == "=") {
+    if (kind != one) {
+      if (kind == all_of_list && has(kind)) tokens_.fail("a second '*' in a call");
+    } else if (tokens_.is(TokenKind::name) && tokens_.behind().kind == TokenKind::symbol &&
+               tokens_.behind().text == "=") {
       name = tokens_.take().text;
       tokens_.take();
-    } else if (!arguments.empty() && !arguments.back().name.empty()) {
-      tokens_.fail("a positional argument follows one by name");
+    } else if (has(all_of_list) ||
+               std::ranges::any_of(arguments, [](const auto& a) { return !a.name.empty(); })) {
+      tokens_.fail("a positional argument follows one by name, or '*'");
     }
-    arguments.push_back({std::move(name), expression()});
+    arguments.push_back({.kind = kind, .name = std::move(name), .value = expression()});
     if (!tokens_.skip_symbol(",")) break;
   }
   tokens_.expect_symbol(")");

@@ -89,8 +89,8 @@ Evaluator::Flow Evaluator::execute(const If& form) {
   return execute_block(form.otherwise);
 }
 
-std::vector<Value> Evaluator::loop_items(const For& form) {
-  auto items = elements(context_, evaluate(*form.items));
+std::vector<Value> Evaluator::loop_items(const For& form, const Value& over) {
+  auto items = elements(context_, over);
   if (form.condition == nullptr) return items;
   std::vector<Value> kept;
   for (const Value& item : items) {
@@ -102,13 +102,18 @@ std::vector<Value> Evaluator::loop_items(const For& form) {
 }
 
 Evaluator::Flow Evaluator::execute(const For& form) {
-  auto items = loop_items(form);
-  if (items.empty()) return execute_in_new_scope(form.otherwise);
-  return run_rounds(form, std::move(items));
+  return run_loop(form, evaluate(*form.items), 0);
 }
 
-Evaluator::Flow Evaluator::run_rounds(const For& form, std::vector<Value> items) {
-  Loop* loop = context_.make<Loop>(std::move(items));
+Evaluator::Flow Evaluator::run_loop(const For& form, const Value& over, i64 depth) {
+  auto items = loop_items(form, over);
+  if (items.empty()) return execute_in_new_scope(form.otherwise);
+  Loop* loop = context_.make<Loop>(std::move(items), depth);
+  if (form.is_recursive) {
+    loop->again = [this, &form, around = scope_, depth](const Value& inner) {
+      return loop_again(form, around, inner, depth + 1);
+    };
+  }
   for (; loop->at < static_cast<i64>(loop->items.size()); ++loop->at) {
     context_.spend_steps(1);
     const Instead inside(scope_, context_.make<Scope>(scope_));
@@ -117,6 +122,16 @@ Evaluator::Flow Evaluator::run_rounds(const For& form, std::vector<Value> items)
     if (execute_block(form.body) == Flow::leave_loop) break;
   }
   return Flow::next;
+}
+
+Value Evaluator::loop_again(const For& form, Scope* around, const Value& over, i64 depth) {
+  const Deeper deeper(context_);
+  const Instead at_line(context_.line, context_.line);
+  const Instead inside(scope_, around);
+  Text text;
+  const Instead into(out_, &text);
+  run_loop(form, over, depth);
+  return context_.make_text(std::move(text));
 }
 
 Evaluator::Flow Evaluator::execute_in_new_scope(const Block& block) {

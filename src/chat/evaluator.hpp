@@ -15,6 +15,8 @@ class Evaluator {
   /// The text that the block prints.
   [[nodiscard]] Text run(const Block& block);
   [[nodiscard]] Value call_macro(const Macro& macro, Scope* defined_in, Arguments& arguments);
+  /// What a recursive loop prints over other items; `around` is the scope that it stands in.
+  [[nodiscard]] Value loop_again(const For& form, Scope* around, const Value& over, i64 depth);
 
  private:
   enum class Flow { next, leave_loop, next_round };
@@ -34,8 +36,8 @@ class Evaluator {
   Flow execute(const Break&) { return Flow::leave_loop; }
   Flow execute(const Continue&) { return Flow::next_round; }
 
-  std::vector<Value> loop_items(const For& form);
-  Flow run_rounds(const For& form, std::vector<Value> items);
+  std::vector<Value> loop_items(const For& form, const Value& over);
+  Flow run_loop(const For& form, const Value& over, i64 depth);
   Flow execute_in_new_scope(const Block& block);
   Value captured(const Block& block);
   void print(const Value& value);
@@ -63,6 +65,7 @@ class Evaluator {
   Value apply(const ChainStep& step, const Value& value, Object* caller);
   Value call(const Value& callee, const CallWith& with, Object* caller);
   Arguments evaluate(const std::vector<ArgumentExpr>& arguments);
+  void add_named(const Value& value, Arguments& out) const;
 
   Context& context_;
   Scope* scope_;

@@ -59,10 +59,14 @@ ExprPtr ExpressionParser::expression() {
   const Level level(tokens_);
   const i64 line = tokens_.line();
   ExprPtr value = logical_or();
-  if (!tokens_.skip_name("if")) return value;
-  Conditional conditional{.condition = logical_or(), .then = std::move(value), .otherwise = {}};
-  if (tokens_.skip_name("else")) conditional.otherwise = expression();
-  return make_expr(line, std::move(conditional));
+  constexpr int kMostChained = 64;
+  for (int n = 0; tokens_.skip_name("if"); ++n) {
+    if (n == kMostChained) tokens_.fail("too many conditions in a row");
+    Conditional conditional{.condition = logical_or(), .then = std::move(value), .otherwise = {}};
+    if (tokens_.skip_name("else")) conditional.otherwise = expression();
+    value = make_expr(line, std::move(conditional));
+  }
+  return value;
 }
 
 ExprPtr ExpressionParser::tuple(bool with_condition) {

@@ -1,4 +1,6 @@
 // Expressions.
+#include <algorithm>
+
 #include "evaluator.hpp"
 #include "filters.hpp"
 #include "functions.hpp"
@@ -58,7 +60,7 @@ Value Evaluator::evaluate(const Unary& form) {
       break;
   }
   if (!value.is_numeric()) context_.fail("a value of type {} has no sign", value.type_name());
-  return value;
+  return value.is_whole() ? Value(value.whole()) : value;  // of a boolean: its number
 }
 
 Value Evaluator::evaluate(const Arithmetic& form) {
@@ -146,11 +148,31 @@ Value Evaluator::call(const Value& callee, const CallWith& with, Object* caller)
   return callee.object().call(context_, arguments);
 }
 
+void Evaluator::add_named(const Value& value, Arguments& out) const {
+  if (!value.is(Kind::dict))
+    context_.fail("the argument behind ** is {}, expected a dict", value.type_name());
+  for (const auto& [key, v] : value.dict().entries) {
+    context_.spend_steps(1 + std::ssize(out.named) / 16);
+    if (!key.is_string()) context_.fail("an argument's name is {}", key.type_name());
+    const std::string_view name = key.text().bytes();
+    const bool is_there =
+        std::ranges::any_of(out.named, [&](const auto& other) { return other.first == name; });
+    if (is_there) context_.fail("two arguments have the name '{}'", name);
+    out.named.emplace_back(name, v);
+  }
+}
+
 Arguments Evaluator::evaluate(const std::vector<ArgumentExpr>& arguments) {
   Arguments values;
   for (const ArgumentExpr& argument : arguments) {
     const Value value = evaluate(*argument.value);
-    if (argument.name.empty()) {
+    if (argument.kind == ArgumentExpr::Kind::all_of_list) {
+      const auto items = elements(context_, value);
+      context_.spend_steps(std::ssize(items));
+      values.positional.insert(values.positional.end(), items.begin(), items.end());
+    } else if (argument.kind == ArgumentExpr::Kind::all_of_dict) {
+      add_named(value, values);
+    } else if (argument.name.empty()) {
       values.positional.push_back(value);
     } else {
       values.named.emplace_back(argument.name, value);

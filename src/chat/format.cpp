@@ -149,7 +149,10 @@ class PercentValues {
     return *found;
   }
   void check_all_used() const {
-    if (n_used_ < items_.size() && !values_.is(Kind::dict))
+    // Python takes what has elements by name or number for a mapping.
+    const bool is_one_list =
+        values_.is_undefined() || (values_.is(Kind::list) && !values_.list().is_tuple());
+    if (n_used_ < items_.size() && !values_.is(Kind::dict) && !is_one_list)
       context_.fail("a format has fewer fields than values");
   }
 
@@ -216,9 +219,15 @@ Spec read_brace_spec(Context& context, std::string_view text, const Value& value
   if (at < text.size() && text[at] == '.') spec.precision = read_digits(context, text, ++at);
   if (at < text.size()) spec.type = text[at++];
   if (at < text.size()) context.fail("cannot read the format specification '{}'", text);
-  const bool is_number = value.is_numeric() && !value.is(Kind::boolean);
+  // Python: a boolean that has a specification is a number; other types have none at all.
+  const bool is_number = value.is_numeric() && !(value.is(Kind::boolean) && text.empty());
+  if (!text.empty() && !is_number && !value.is_string())
+    context.fail("a value of type {} has no format '{}'", value.type_name(), text);
+  if (value.is_whole() && spec.precision >= 0 && !writes_double(spec.type))
+    context.fail("a value of type {} has no precision", value.type_name());
+  if (spec.type == '\0' && value.is(Kind::boolean) && is_number) spec.type = 'd';
   if (spec.type == '\0' && value.is(Kind::number) && spec.precision >= 0) spec.type = 'g';
-  if (spec.type == '\0' && is_number && spec.align == '\0') spec.align = '>';
+  if ((spec.type == '\0' || spec.type == 'd') && is_number && spec.align == '\0') spec.align = '>';
   if (spec.type == '\0') spec.type = 's';
   const bool is_known =
       spec.type == 's' || writes_double(spec.type) || (writes_whole(spec.type) && spec.type != 'i');

@@ -116,7 +116,10 @@ class Lexer {
 
   void skip_comment(i64 inside) {
     const auto close = source_.find("#}", static_cast<std::size_t>(inside));
-    if (close == std::string::npos) fail_at(line_, "a comment has no end '#}'");
+    if (close == std::string::npos) {
+      if (inside < static_cast<i64>(source_.size())) fail_at(line_, "a comment has no end '#}'");
+      return move_to(inside);  // Jinja does not miss the end of a comment that has nothing in it
+    }
     const i64 at = static_cast<i64>(close);
     move_to(behind_close(at, at > inside ? peek(at - 1) : '\0'));
   }

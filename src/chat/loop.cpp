@@ -31,8 +31,8 @@ std::optional<Value> Loop::attribute(Context& context, std::string_view name) {
   if (name == "first") return at == 0;
   if (name == "last") return at == n - 1;
   if (name == "length") return n;
-  if (name == "depth") return i64{1};  // recursive loops alone go deeper
-  if (name == "depth0") return i64{0};
+  if (name == "depth") return depth + 1;
+  if (name == "depth0") return depth;
   if (name == "previtem")
     return at > 0 ? item(at - 1) : context.make_undefined("there is no previous item");
   if (name == "nextitem")
@@ -40,6 +40,13 @@ std::optional<Value> Loop::attribute(Context& context, std::string_view name) {
   if (name == "cycle") return context.make<LoopMethod>(this, &Loop::cycle);
   if (name == "changed") return context.make<LoopMethod>(this, &Loop::changed);
   return std::nullopt;
+}
+
+Value Loop::call(Context& context, Arguments& arguments) {
+  const Value over = arguments.need(context, "iterable");
+  arguments.check_all_taken(context, "loop");
+  if (!again) context.fail("the loop must have the 'recursive' marker to be called recursively");
+  return again(over);
 }
 
 Value Loop::cycle(Context& context, Arguments& arguments) {

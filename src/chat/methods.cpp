@@ -225,6 +225,9 @@ std::optional<Value> method_of(Context& context, const Value& value, std::string
   for (const Method& method : methods_of(value)) {
     if (method.name == name) return context.make<BoundMethod>(value, &method);
   }
+  for (const Method& method : value.is_string() ? search_methods() : std::span<const Method>()) {
+    if (method.name == name) return context.make<BoundMethod>(value, &method);
+  }
   return std::nullopt;
 }
 

@@ -20,6 +20,7 @@ struct Method {
                                              std::string_view name);
 
 [[nodiscard]] std::span<const Method> string_methods();
+[[nodiscard]] std::span<const Method> search_methods();  ///< of strings too
 [[nodiscard]] std::span<const Method> list_methods();
 [[nodiscard]] std::span<const Method> dict_methods();
 

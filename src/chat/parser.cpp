@@ -108,7 +108,7 @@ class Parser {
     if (!tokens_.skip_name("in")) tokens_.fail_unexpected("'in'");
     form.items = expressions_.tuple(false);
     if (tokens_.skip_name("if")) form.condition = expressions_.expression();
-    if (tokens_.is_name("recursive")) tokens_.fail("recursive loops are not supported");
+    form.is_recursive = tokens_.skip_name("recursive");
     close_tag();
     ++n_loops_;
     form.body = block({"else", "endfor"});

@@ -69,6 +69,8 @@ Value reverse(Context& context, const Value& input, Arguments&) {
   auto items = elements(context, input);
   std::ranges::reverse(items);
   if (input.is_string()) return join(context, Text(), items);
+  if (input.is(Kind::list) && input.list().form == List::Form::generator)
+    return context.make_list(List::Form::list, std::move(items));
   return context.make_list(List::Form::generator, std::move(items));
 }
 
@@ -116,7 +118,11 @@ Value sort(Context& context, const Value& input, Arguments& arguments) {
   auto items = elements(context, input);
   for (auto by = attributes.rbegin(); by != attributes.rend(); ++by) {
     auto sorted = keyed(context, items, ElementKey(context, *by, !minds_case));
-    sort_keyed(context, sorted, descends);
+    // Jinja puts the keys into lists: equal ones need no order.
+    std::ranges::stable_sort(sorted, [&](const Keyed& a, const Keyed& b) {
+      if (equal(context, a.key, b.key)) return false;
+      return (descends ? order(context, b.key, a.key) : order(context, a.key, b.key)) < 0;
+    });
     items = values_of(sorted);
   }
   return context.make_list(List::Form::list, std::move(items));
@@ -209,7 +215,7 @@ Value extreme(Context& context, const Value& input, Arguments& arguments) {
   const auto items = keyed(context, elements(context, input), key);
   if (items.empty()) return context.make_undefined("No aggregated item, sequence was empty.");
   const Keyed* best = &items.front();
-  for (const Keyed& item : items) {
+  for (const Keyed& item : std::span(items).subspan(1)) {
     const int way = order(context, item.key, best->key);
     if (wants_most ? way > 0 : way < 0) best = &item;
   }

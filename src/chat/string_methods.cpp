@@ -47,8 +47,23 @@ Value split(Context& context, const Value& self, Arguments& arguments) {
 Value rsplit(Context& context, const Value& self, Arguments& arguments) {
   const Value separator = arguments.take_or("sep", {});
   const i64 n_most = arguments.take_integer(context, "maxsplit", -1);
-  if (separator.is_none() && n_most < 0)
-    return context.make_list(List::Form::list, split_at_space(context, self.text(), -1));
+  if (separator.is_none()) {
+    auto pieces = split_at_space(context, self.text(), -1);
+    if (n_most < 0 || std::ssize(pieces) <= n_most)
+      return context.make_list(List::Form::list, std::move(pieces));
+    // The first of them reaches from its own beginning to that of the last n_most.
+    const i64 n_joined = std::ssize(pieces) - n_most;
+    const i64 first = skip_space(self.bytes(), 0);
+    i64 end = end_without_space(self.bytes(), first);
+    for (i64 i = 0; i < n_most; ++i) {
+      end -= pieces[pieces.size() - 1 - static_cast<std::size_t>(i)].text().size();
+      end = end_without_space(
+          std::string_view(self.bytes()).substr(0, static_cast<std::size_t>(end)), first);
+    }
+    pieces.erase(pieces.begin(), pieces.begin() + n_joined);
+    pieces.insert(pieces.begin(), context.make_text(self.text().slice(first, end - first)));
+    return context.make_list(List::Form::list, std::move(pieces));
+  }
   if (!separator.is_string()) context.fail("rsplit: expected a separator");
   return context.make_list(
       List::Form::list, n_most < 0
@@ -61,29 +76,18 @@ Value splitlines(Context& context, const Value& self, Arguments& arguments) {
   return context.make_list(List::Form::list, split_lines(context, self.text(), keep_ends));
 }
 
+// With the separator last found in the text instead of first, at the right.
+template <bool from_right>
 Value partition(Context& context, const Value& self, Arguments& arguments) {
   const Text& separator = need_text(context, arguments, "sep");
-  auto pieces = split_at(context, self.text(), separator.bytes(), 1);
-  const bool is_found = pieces.size() == 2;
-  const Value middle = context.make_text(is_found ? separator : Text());
-  const Value tail = is_found ? pieces[1] : context.make_text(Text());
-  return context.make_list(List::Form::tuple, {pieces[0], middle, tail});
-}
-
-// Whether one of the affixes (a string or a tuple of them) stands at that end.
-template <bool at_start>
-Value has_affix(Context& context, const Value& self, Arguments& arguments) {
-  const Value affix = arguments.need(context, at_start ? "prefix" : "suffix");
-  std::vector<Value> choices = {affix};
-  if (affix.is(Kind::list) && affix.list().is_tuple()) choices = affix.list().items;
-  for (const Value& choice : choices) {
-    if (!choice.is_string()) context.fail("an affix is {}, expected str", choice.type_name());
-    context.read_bytes(choice.text().size());
-    if (at_start ? self.bytes().starts_with(choice.bytes())
-                 : self.bytes().ends_with(choice.bytes()))
-      return true;
+  const auto pieces = from_right ? split_at_from_right(context, self.text(), separator.bytes(), 1)
+                                 : split_at(context, self.text(), separator.bytes(), 1);
+  const Value none = context.make_text(Text());
+  if (pieces.size() < 2) {
+    return context.make_list(List::Form::tuple, from_right ? std::vector{none, none, self}
+                                                           : std::vector{self, none, none});
   }
-  return false;
+  return context.make_list(List::Form::tuple, {pieces[0], context.make_text(separator), pieces[1]});
 }
 
 template <bool at_start>
@@ -103,59 +107,46 @@ Value replace(Context& context, const Value& self, Arguments& arguments) {
   return context.make_text(replaced(context, self.text(), from, to, n_most));
 }
 
-// Character number of the first occurrence, -1 when there is none.
-i64 find_character(Context& context, const Value& self, Arguments& arguments) {
-  const Text& what = need_text(context, arguments, "sub");
-  const i64 size = length(context, self);
-  i64 from = arguments.take_integer(context, "start", 0);
-  if (from < 0) from = std::max<i64>(from + size, 0);
-  if (from > size) return -1;
-  const i64 at =
-      find_bytes(context, self.bytes(), what.bytes(), byte_of_character(self.bytes(), from));
-  return at < 0 ? -1
-                : count_characters(
-                      std::string_view(self.bytes()).substr(0, static_cast<std::size_t>(at)));
-}
-
-Value find(Context& context, const Value& self, Arguments& arguments) {
-  return find_character(context, self, arguments);
-}
-
-Value rfind(Context& context, const Value& self, Arguments& arguments) {
-  const Text& what = need_text(context, arguments, "sub");
-  i64 last = -1;
-  for (i64 at = 0; at <= self.text().size(); ++at) {
-    at = find_bytes(context, self.bytes(), what.bytes(), at);
-    if (at < 0) break;
-    last = at;
-  }
-  if (last < 0) return last;
-  return count_characters(std::string_view(self.bytes()).substr(0, static_cast<std::size_t>(last)));
-}
-
-Value index(Context& context, const Value& self, Arguments& arguments) {
-  const i64 at = find_character(context, self, arguments);
-  if (at < 0) context.fail("index: the string is not there");
-  return at;
-}
-
-Value count(Context& context, const Value& self, Arguments& arguments) {
-  const Text& what = need_text(context, arguments, "sub");
-  if (what.size() == 0) return length(context, self) + 1;
-  i64 n = 0;
-  for (i64 at = 0;; ++n) {
-    at = find_bytes(context, self.bytes(), what.bytes(), at);
-    if (at < 0) return n;
-    at += what.size();
-  }
-}
-
 Value join_items(Context& context, const Value& self, Arguments& arguments) {
   const auto items = elements(context, arguments.need(context, "iterable"));
   for (const Value& item : items) {
     if (!item.is_string()) context.fail("join: found {}, expected str", item.type_name());
   }
   return join(context, self.text(), items);
+}
+
+// Where the text stands among what fills it up to the width.
+template <Side side>
+Value padded(Context& context, const Value& self, Arguments& arguments) {
+  const i64 width = arguments.take_integer(context, "width", 0);
+  const Value fill = arguments.take_or("fillchar", context.make_text(Text(" ")));
+  if (!fill.is_string() || count_characters(fill.bytes()) != 1)
+    context.fail("the fill character must be exactly one character long");
+  const i64 missing = std::max<i64>(width - length(context, self), 0);
+  context.spend_elements(missing, fill.text().weight());
+  // CPython's rule for the odd one of center().
+  const i64 left = side == Side::left    ? 0
+                   : side == Side::right ? missing
+                                         : missing / 2 + (missing & width & 1);
+  Text out;
+  for (i64 i = 0; i < left; ++i)
+    out.append(fill.text());
+  context.append(out, self.text());
+  for (i64 i = left; i < missing; ++i)
+    out.append(fill.text());
+  return context.make_text(std::move(out));
+}
+
+Value zfill(Context& context, const Value& self, Arguments& arguments) {
+  const i64 missing =
+      std::max<i64>(arguments.take_integer(context, "width", 0) - length(context, self), 0);
+  context.spend_elements(missing, 1);
+  const bool has_sign = self.bytes().starts_with('-') || self.bytes().starts_with('+');
+  Text out;
+  context.append(out, self.text().slice(0, has_sign ? 1 : 0));
+  out.append(std::string(static_cast<std::size_t>(missing), '0'));
+  context.append(out, self.text().slice(has_sign ? 1 : 0, self.text().size() - (has_sign ? 1 : 0)));
+  return context.make_text(std::move(out));
 }
 
 Value format(Context& context, const Value& self, Arguments& arguments) {
@@ -197,31 +188,30 @@ Value is_in_case(Context& context, const Value& self, Arguments&) {
 std::span<const Method> string_methods() {
   static constexpr Method kMethods[] = {
       {"capitalize", change_case<Case::capitalized>},
-      {"count", count},
-      {"endswith", has_affix<false>},
-      {"find", find},
+      {"center", padded<Side::both>},
       {"format", format},
-      {"index", index},
       {"isdigit", all_characters<is_ascii_digit>},
       {"islower", is_in_case<false>},
       {"isspace", all_characters<is_space>},
       {"isupper", is_in_case<true>},
       {"join", join_items},
+      {"ljust", padded<Side::left>},
       {"lower", change_case<Case::lower>},
       {"lstrip", strip<Side::left>},
-      {"partition", partition},
+      {"partition", partition<false>},
       {"removeprefix", remove_affix<true>},
       {"removesuffix", remove_affix<false>},
       {"replace", replace},
-      {"rfind", rfind},
+      {"rjust", padded<Side::right>},
+      {"rpartition", partition<true>},
       {"rsplit", rsplit},
       {"rstrip", strip<Side::right>},
       {"split", split},
       {"splitlines", splitlines},
-      {"startswith", has_affix<true>},
       {"strip", strip<Side::both>},
       {"title", change_case<Case::title>},
       {"upper", change_case<Case::upper>},
+      {"zfill", zfill},
   };
   return kMethods;
 }

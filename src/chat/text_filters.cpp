@@ -120,9 +120,10 @@ Value truncate(Context& context, const Value& input, Arguments& arguments) {
   const i64 leeway = arguments.take_integer(context, "leeway", 5);
   const i64 n_kept = most - count_characters(end.bytes());
   if (n_kept < 0 || leeway < 0) context.fail("truncate: the length {} is too small", most);
-  const Text& text = text_of(context, input);
+  if (length(context, input) - leeway <= most) return input;
+  if (!input.is_string()) context.fail("truncate: found {}, expected a string", input.type_name());
+  const Text& text = input.text();
   context.spend_bytes(text.weight());
-  if (count_characters(text.bytes()) - leeway <= most) return &text;
   Text out = text.slice(0, byte_of_character(text.bytes(), n_kept));
   const auto blank = out.bytes().rfind(' ');
   if (!cuts_words && blank != std::string::npos) out = out.slice(0, static_cast<i64>(blank));

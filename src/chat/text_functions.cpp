@@ -72,6 +72,7 @@ Text in_case(Context& context, const Text& text, Case which) {
     mapped.clear();
     if (to_upper) {
       append_upper(mapped, c.code_point);
+      if (which != Case::upper && mapped == "SS") mapped = "Ss";
     } else {
       append_lower(mapped, c.code_point);
     }

@@ -36,7 +36,7 @@ bool can_iterate(Context&, const Value& v, Arguments&) {
   return is_iterable(v);
 }
 bool is_callable(Context&, const Value& v, Arguments&) {
-  return v.is(Kind::object) && v.object().is_callable();
+  return v.is_undefined() || (v.is(Kind::object) && v.object().is_callable());
 }
 bool is_escaped(Context&, const Value&, Arguments&) {
   return false;
@@ -47,10 +47,10 @@ bool is_sequence(Context&, const Value& v, Arguments&) {
          (v.is(Kind::list) && v.list().has_elements());
 }
 
-i64 remainder(Context& context, const Value& v, const Value& by) {
-  if (!v.is_whole() || !by.is_whole())
-    context.fail("found {}, expected an integer", v.is_whole() ? by.type_name() : v.type_name());
-  return binary(context, BinaryOp::modulo, v, by).whole();
+double remainder(Context& context, const Value& v, const Value& by) {
+  if (!v.is_numeric() || !by.is_numeric())
+    context.fail("found {}, expected a number", v.is_numeric() ? by.type_name() : v.type_name());
+  return binary(context, BinaryOp::modulo, v, by).number();
 }
 bool is_even(Context& context, const Value& v, Arguments&) {
   return remainder(context, v, i64{2}) == 0;

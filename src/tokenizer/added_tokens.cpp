@@ -74,11 +74,15 @@ AddedTokens::AddedTokens(std::vector<AddedToken> tokens, const Normalizer& norma
       keeps_positions_(normalizer.is_identity()) {
   MatchSpace space;
   std::string storage;
+  // Of two that are the same once normalised the last one counts; the original takes any.
   for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    tokens_[i].decoded = tokens_[i].content;
     raw_.insert(tokens_[i].content, static_cast<i64>(i));
     if (!tokens_[i].normalized) continue;
     has_normalized_ = true;
-    normalized_.insert(normalizer.apply(tokens_[i].content, space, storage), static_cast<i64>(i));
+    const std::string_view text = normalizer.apply(tokens_[i].content, space, storage);
+    normalized_.insert(text, static_cast<i64>(i));
+    tokens_[i].decoded = text;
   }
 }
 
@@ -121,6 +125,7 @@ void AddedTokens::cut(std::string_view text,
   const i64 size = static_cast<i64>(text.size());
   i64 done = 0;
   i64 from = 0;
+  i64 space_end = 0;  // from the last match up to here there is nothing but white space
   while (const auto found = set.find(text, from, [&](const StringSet::Found& at) {
     return accepts(tokens_[static_cast<std::size_t>(at.value)], {at.first, at.n});
   })) {
@@ -128,8 +133,10 @@ void AddedTokens::cut(std::string_view text,
     i64 first = found->first;
     i64 end = from = found->first + found->n;
     if (token.single_word && !stands_alone(text, {found->first, found->n})) continue;
-    if (token.lstrip) first = skip_white_space_back(text, first, std::min(done, first));
-    if (token.rstrip) end = skip_white_space(text, end);
+    if (token.lstrip)
+      first = std::max(done, skip_white_space_back(text, first, std::min(done, first)));
+    if (token.rstrip) end = space_end = skip_white_space(text, std::max(end, space_end));
+    if (first >= end) continue;  // the one before has swallowed it
     if (done < first) out.push_back({{done, first - done}});
     out.push_back({{first, end - first}, token.id});
     done = end;

@@ -22,6 +22,7 @@ struct AddedToken {
   bool rstrip = false;       ///< and on its right
   bool normalized = false;   ///< looked for in the normalised text, in normalised form
   bool special = false;
+  std::string decoded = {};  ///< what it is before decoding; AddedTokens fills it
 };
 
 /// The longest of many strings that a text has at some place.

@@ -57,40 +57,45 @@ std::optional<char> byte_of(std::string_view token) {
 
 }  // namespace
 
-std::optional<std::string> Decoder::add(Step step) {
+void Decoder::add(Step step) {
   has_steps_ = true;
+  if (!takes_in_stride(step)) holds_ = true;
+  steps_.push_back(std::move(step));
+}
+
+bool Decoder::takes_in_stride(const Step& step) {
+  if (holds_ || std::holds_alternative<ReplaceMatches>(step)) return false;
   if (std::holds_alternative<Fuse>(step)) {
     is_fused_ = true;
-    return std::nullopt;
+    return true;
   }
-  if (const auto* strip = std::get_if<Strip>(&step); strip != nullptr && is_fused_) {
-    if (gives_bytes_) return "it stands behind ByteLevel";
-    if (at_start_) return "it is the second one behind Fuse";
-    if (strip->stop > 0) return "it strips the end of the whole text";
+  if (gives_bytes_) return false;
+  if (is_fused_) {
+    const auto* strip = std::get_if<Strip>(&step);
+    if (strip == nullptr || at_start_ || strip->stop > 0) return false;
     at_start_ = *strip;
-    return std::nullopt;
+    return true;
   }
-  if (is_fused_) return "it stands behind Fuse";
-  if (gives_bytes_) return "it stands behind ByteLevel";
   if (std::holds_alternative<ByteFallbackDecoder>(step)) {
-    if (has_byte_fallback_) return "it is the second one";
+    if (has_byte_fallback_) return false;
     has_byte_fallback_ = true;
-    return std::nullopt;
+    return true;
   }
   const bool only_before = std::holds_alternative<MetaspaceDecoder>(step) ||
                            std::holds_alternative<ByteLevelDecoder>(step);
-  if (has_byte_fallback_ && only_before) return "it stands behind ByteFallback";
+  if (has_byte_fallback_ && only_before) return false;
   gives_bytes_ = std::holds_alternative<ByteLevelDecoder>(step);
   auto& steps = has_byte_fallback_ ? behind_ : before_;
   std::visit(
-      [&]<class T>(T& known) {
-        if constexpr (std::is_constructible_v<TokenStep, T>) steps.emplace_back(std::move(known));
+      [&]<class T>(const T& known) {
+        if constexpr (std::is_constructible_v<TokenStep, T>) steps.emplace_back(known);
       },
       step);
-  return std::nullopt;
+  return true;
 }
 
 bool Decoder::differs_at_start() const {
+  if (holds_) return false;
   for (const TokenStep& step : before_) {
     const auto* metaspace = std::get_if<MetaspaceDecoder>(&step);
     if (metaspace != nullptr && metaspace->drops_in_first) return true;
@@ -108,7 +113,14 @@ Decoder::Decoded Decoder::decode_piece(std::string_view piece, bool is_first) co
   return {std::move(token), false};
 }
 
-void Decoder::next(DecodeState& state, const Decoded& token, std::string& out) const {
+void Decoder::next(DecodeState& state,
+                   std::string_view piece,
+                   const Decoded& token,
+                   std::string& out) const {
+  if (holds_) {
+    state.held.emplace_back(piece);
+    return;
+  }
   if (!has_steps_ && !state.at_start) out += ' ';
   state.at_start = false;
   if (token.is_byte) {
@@ -120,9 +132,81 @@ void Decoder::next(DecodeState& state, const Decoded& token, std::string& out) c
 }
 
 void Decoder::end(DecodeState& state, std::string& out) const {
+  if (holds_) return decode_whole(std::exchange(state.held, {}), out);
   if (has_byte_fallback_) end_bytes(state, out);
   out += utf8::sanitize(state.pending);
   state.pending.clear();
+}
+
+namespace {
+
+using Tokens = std::vector<std::string>;
+
+std::string joined(const Tokens& tokens) {
+  std::string out;
+  for (const std::string& token : tokens)
+    out += token;
+  return out;
+}
+
+// Neighbouring bytes are characters together, or none of them is.
+Tokens without_byte_tokens(const Tokens& tokens) {
+  Tokens out;
+  std::string bytes;
+  const auto end_bytes = [&] {
+    if (utf8::first_invalid(bytes) < 0) {
+      if (!bytes.empty()) out.push_back(bytes);
+    } else {
+      out.insert(out.end(), bytes.size(), std::string(kReplacement));
+    }
+    bytes.clear();
+  };
+  for (const std::string& token : tokens) {
+    if (const auto byte = byte_of(token)) {
+      bytes += *byte;
+    } else {
+      end_bytes();
+      out.push_back(token);
+    }
+  }
+  end_bytes();
+  return out;
+}
+
+struct ApplyToAll {
+  Tokens tokens;
+  MatchSpace& space;
+
+  Tokens operator()(Fuse /*step*/) const { return {joined(tokens)}; }
+  Tokens operator()(ByteFallbackDecoder /*step*/) const { return without_byte_tokens(tokens); }
+  Tokens operator()(ByteLevelDecoder step) const {
+    std::string bytes;
+    for (const std::string& token : tokens)
+      bytes += ApplyToToken{token, false}(step);
+    return {utf8::sanitize(bytes)};
+  }
+  Tokens operator()(const ReplaceMatches& step) const {
+    Tokens out(tokens.size());
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      step.from.replace_all(tokens[i], step.to, space, out[i]);
+    return out;
+  }
+  template <class TokenStep>
+  Tokens operator()(const TokenStep& step) const {
+    Tokens out;
+    for (const std::string& token : tokens)
+      out.push_back(ApplyToToken{token, out.empty()}(step));
+    return out;
+  }
+};
+
+}  // namespace
+
+void Decoder::decode_whole(Tokens tokens, std::string& out) const {
+  MatchSpace space;
+  for (const Step& step : steps_)
+    tokens = std::visit(ApplyToAll{std::move(tokens), space}, step);
+  out += joined(tokens);
 }
 
 // Neighbouring bytes are characters together, or none of them is: that is how the original has it.

@@ -142,12 +142,10 @@ class Metadata {
     const bool has_prefix = fields_.flag(key("add_space_prefix"), true);
     if (has_prefix) parts.normalizer.add(Prepend{kBlank});
     parts.normalizer.add(Replace{Pattern::literal(" "), kBlank});
-    std::vector<Decoder::Step> steps{ReplaceText{kBlank, " "}, ByteFallbackDecoder{}, Fuse{}};
-    if (has_prefix) steps.emplace_back(Strip{" ", 1, 0});
-    for (Decoder::Step& step : steps) {
-      const auto refused = parts.decoder.add(std::move(step));
-      STICKY_CHECK(!refused);
-    }
+    parts.decoder.add(ReplaceText{kBlank, " "});
+    parts.decoder.add(ByteFallbackDecoder{});
+    parts.decoder.add(Fuse{});
+    if (has_prefix) parts.decoder.add(Strip{" ", 1, 0});
   }
 
   void read_merges(TokenizerParts& parts) const {
@@ -188,8 +186,7 @@ class Metadata {
       parts.pre_tokenizer.add(SplitStep{Pattern::regex(pattern)});
     parts.bpe.byte_level = true;
     parts.bpe.ignore_merges = known->ignores_merges;
-    const auto refused = parts.decoder.add(ByteLevelDecoder{});
-    STICKY_CHECK(!refused);
+    parts.decoder.add(ByteLevelDecoder{});
     return known->adds_bos;
   }
 

@@ -18,10 +18,34 @@ struct Replace {
   std::string content;
 };
 
+struct Lowercase {};
+/// White space off the ends.
+struct StripEnds {
+  bool left = true;
+  bool right = true;
+};
+struct StripAccents {};  ///< general category M
+/// Source: BasicTokenizer of BERT.
+struct BertNormalizer {
+  bool clean_text = true;
+  bool handle_chinese_chars = true;
+  bool strip_accents = false;
+  bool lowercase = true;
+};
+/// Bytes written as characters (byte_alphabet.hpp).
+struct BytesAsCharacters {};
+
 /// The normalizers of a tokenizer, in their order. None: the text stays as it is.
 class Normalizer {
  public:
-  using Step = std::variant<NormalForm, Prepend, Replace>;
+  using Step = std::variant<NormalForm,
+                            Prepend,
+                            Replace,
+                            Lowercase,
+                            StripEnds,
+                            StripAccents,
+                            BertNormalizer,
+                            BytesAsCharacters>;
 
   void add(Step step);
   [[nodiscard]] bool is_identity() const { return steps_.empty(); }

@@ -1,5 +1,7 @@
 #include "pipeline.hpp"
 
+#include <unordered_set>
+
 #include "sticky/base/check.hpp"
 #include "sticky/base/utf8.hpp"
 
@@ -50,19 +52,25 @@ PipelineTokenizer::PipelineTokenizer(TokenizerParts parts)
       ids_before_(std::move(parts.ids_before)),
       ids_behind_(std::move(parts.ids_behind)) {
   for (const auto& [piece, id] : parts.vocabulary)
-    add_entry(piece, id, false);
-  for (const AddedToken& token : added_.tokens())
-    add_entry(token.content, token.id, token.special);
+    add_entry(piece, id, piece);
+  std::unordered_set<std::string_view> special;
+  for (const AddedToken& token : added_.tokens()) {
+    add_entry(token.content, token.id, token.decoded);
+    entries_[static_cast<std::size_t>(token.id)].is_special = token.special;
+    if (token.special) special.insert(token.content);
+  }
+  for (Entry& entry : entries_)
+    entry.is_skipped = entry.exists && special.contains(entry.piece);
 }
 
 PipelineTokenizer::~PipelineTokenizer() = default;
 
-void PipelineTokenizer::add_entry(const std::string& piece, i32 id, bool is_special) {
+void PipelineTokenizer::add_entry(const std::string& content, i32 id, const std::string& piece) {
   STICKY_CHECK(id >= 0 && id < kMaxVocab);
   const auto at = static_cast<std::size_t>(id);
   if (at >= entries_.size()) entries_.resize(at + 1);
-  entries_[at] = {piece, decoder_.decode_piece(piece, false), true, is_special};
-  ids_.insert_or_assign(piece, id);
+  entries_[at] = {piece, decoder_.decode_piece(piece, false), true};
+  ids_.insert_or_assign(content, id);
 }
 
 const PipelineTokenizer::Entry* PipelineTokenizer::entry(i32 id) const {
@@ -138,11 +146,11 @@ void PipelineTokenizer::decode_next(DecodeState& state,
                                     bool skip_special,
                                     std::string& out) const {
   const Entry* found = entry(id);
-  if (found == nullptr || (skip_special && found->is_special)) return;
+  if (found == nullptr || (skip_special && found->is_skipped)) return;
   if (state.at_start && decoder_.differs_at_start()) {
-    decoder_.next(state, decoder_.decode_piece(found->piece, true), out);
+    decoder_.next(state, found->piece, decoder_.decode_piece(found->piece, true), out);
   } else {
-    decoder_.next(state, found->decoded, out);
+    decoder_.next(state, found->piece, found->decoded, out);
   }
 }
 

@@ -56,10 +56,11 @@ class PipelineTokenizer final : public Tokenizer {
 
  private:
   struct Entry {
-    std::string piece;  // as the vocabulary writes it
+    std::string piece;  // as the vocabulary writes it; of an added token what is decoded
     Decoder::Decoded decoded;
     bool exists = false;
     bool is_special = false;
+    bool is_skipped = false;  // its piece is the content of a special token
   };
   struct Space;  // working memory of one encode()
 
@@ -67,7 +68,7 @@ class PipelineTokenizer final : public Tokenizer {
   // that threads neither wait for each other nor begin anew.
   class Borrowed;
 
-  void add_entry(const std::string& piece, i32 id, bool is_special);
+  void add_entry(const std::string& content, i32 id, const std::string& piece);
   [[nodiscard]] const Entry* entry(i32 id) const;
   void encode_text(std::string_view text,
                    ByteRange range,

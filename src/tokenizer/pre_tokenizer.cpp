@@ -2,6 +2,7 @@
 
 #include "sticky/base/utf8.hpp"
 
+#include "byte_alphabet.hpp"
 #include "unicode.hpp"
 
 namespace sticky::tokenizer {
@@ -12,16 +13,16 @@ std::string_view part(std::string_view text, ByteRange range) {
   return text.substr(static_cast<std::size_t>(range.first), static_cast<std::size_t>(range.n));
 }
 
-void split_digits(std::string_view subject,
-                  i64 base,
-                  SplitBehavior behavior,
-                  std::vector<ByteRange>& out) {
-  PartCollector parts(behavior, out);
+void split_at_characters(std::string_view subject,
+                         i64 base,
+                         const CharacterStep& step,
+                         std::vector<ByteRange>& out) {
+  PartCollector parts(step.behavior, out);
   const i64 size = static_cast<i64>(subject.size());
   i64 done = 0;
   for (i64 at = 0; at < size;) {
     const auto [code_point, n_bytes] = utf8::decode(subject, at);
-    if (is_numeric(code_point)) {
+    if (step.has_it(code_point)) {
       if (at > done) parts.add({base + done, at - done}, false);
       parts.add({base + at, n_bytes}, true);
       done = at + n_bytes;
@@ -29,6 +30,26 @@ void split_digits(std::string_view subject,
     at += n_bytes;
   }
   if (done < size) parts.add({base + done, size - done}, false);
+}
+
+// Source: Whitespace of the Hugging Face tokenizers, \w+|[^\w\s]+ in Rust's regular expressions.
+void split_into_words(std::string_view subject, i64 base, std::vector<ByteRange>& out) {
+  enum class Kind : unsigned char { word, space, other };
+  const auto kind_of = [](char32_t c) {
+    return is_word(c) ? Kind::word : is_white_space(c) ? Kind::space : Kind::other;
+  };
+  Kind before = Kind::space;
+  for (i64 at = 0; at < static_cast<i64>(subject.size());) {
+    const auto [code_point, n_bytes] = utf8::decode(subject, at);
+    const Kind kind = kind_of(code_point);
+    if (kind != Kind::space && kind == before) {
+      out.back().n += n_bytes;
+    } else if (kind != Kind::space) {
+      out.push_back({base + at, n_bytes});
+    }
+    before = kind;
+    at += n_bytes;
+  }
 }
 
 // Rewrites every piece by `rewrite(piece, is_first_of_text, out)` and lets the ranges follow.
@@ -66,10 +87,15 @@ struct Apply {
     });
   }
 
-  void operator()(const DigitsStep& step) const {
-    const auto behavior = step.individual ? SplitBehavior::isolated : SplitBehavior::contiguous;
+  void operator()(const CharacterStep& step) const {
     cut_pieces([&](std::string_view piece, i64 first, std::vector<ByteRange>& out) {
-      split_digits(piece, first, behavior, out);
+      split_at_characters(piece, first, step, out);
+    });
+  }
+
+  void operator()(WordsStep /*step*/) const {
+    cut_pieces([&](std::string_view piece, i64 first, std::vector<ByteRange>& out) {
+      split_into_words(piece, first, out);
     });
   }
 
@@ -80,10 +106,16 @@ struct Apply {
         out += piece;
       });
     }
-    if (!step.words) return;
-    const Split split{&*step.words, SplitBehavior::isolated, false};
-    cut_pieces([&](std::string_view piece, i64 first, std::vector<ByteRange>& out) {
-      split.apply(piece, first, space, out);
+    if (step.words) {
+      const Split split{&*step.words, SplitBehavior::isolated, false};
+      cut_pieces([&](std::string_view piece, i64 first, std::vector<ByteRange>& out) {
+        split.apply(piece, first, space, out);
+      });
+    }
+    if (!step.writes_characters) return;
+    rewrite_pieces(pieces, [](std::string_view piece, bool, std::string& out) {
+      for (const char c : piece)
+        utf8::append(out, byte_character(static_cast<unsigned char>(c)));
     });
   }
 

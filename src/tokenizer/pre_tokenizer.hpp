@@ -23,14 +23,19 @@ struct SplitStep {
   SplitBehavior behavior = SplitBehavior::isolated;
   bool invert = false;
 };
-struct DigitsStep {
-  bool individual = false;
+/// Splits at the characters that have a property (Digits, Punctuation …).
+struct CharacterStep {
+  bool (*has_it)(char32_t code_point) = nullptr;
+  SplitBehavior behavior = SplitBehavior::isolated;
 };
-/// The part of ByteLevel that cuts; that it then writes bytes as characters is left to the model,
-/// which takes bytes as they are (Bpe::Options::byte_level).
+/// Runs of word characters and runs of others; white space goes.
+struct WordsStep {};
+/// Cuts and writes bytes as characters. The last step leaves that to the model, which takes bytes
+/// as they are (Bpe::Options::byte_level).
 struct ByteLevelStep {
   bool add_prefix_space = false;
   std::optional<Pattern> words;  ///< GPT-2's regular expression, where it is used
+  bool writes_characters = false;
 };
 enum class PrependScheme : unsigned char { always, first, never };
 struct MetaspaceStep {
@@ -46,9 +51,16 @@ inline constexpr std::string_view kGpt2Words =
 /// The pre-tokenizers of a tokenizer, in their order.
 class PreTokenizer {
  public:
-  using Step = std::variant<SplitStep, DigitsStep, ByteLevelStep, MetaspaceStep>;
+  using Step = std::variant<SplitStep, CharacterStep, WordsStep, ByteLevelStep, MetaspaceStep>;
 
-  void add(Step step) { steps_.push_back(std::move(step)); }
+  void add(Step step) {
+    if (ends_in_bytes()) std::get<ByteLevelStep>(steps_.back()).writes_characters = true;
+    steps_.push_back(std::move(step));
+  }
+  /// Whether the last step is ByteLevel.
+  [[nodiscard]] bool ends_in_bytes() const {
+    return !steps_.empty() && std::holds_alternative<ByteLevelStep>(steps_.back());
+  }
   void apply(Pieces& pieces, MatchSpace& space) const;
 
  private:

@@ -4,41 +4,13 @@
 
 #include "sticky/base/utf8.hpp"
 
+#include "components.hpp"
 #include "read_tokenizer_json.hpp"
+#include "unicode.hpp"
 
 namespace sticky::tokenizer {
 
 namespace {
-
-// Calls add(component) for each; `list` is the name that a Sequence gives to its members. Sequences
-// within sequences are walked by a stack of their own.
-template <class Add>
-void for_each_component(const Json& json,
-                        const std::string& where,
-                        std::string_view list,
-                        Add add) {
-  if (json.is_null()) return;
-  std::vector<Fields> waiting{Fields(json, where)};
-  while (!waiting.empty()) {
-    const Fields component = std::move(waiting.back());
-    waiting.pop_back();
-    if (component.text("type") != "Sequence") {
-      add(component);
-      continue;
-    }
-    component.expect_only({"type", list});
-    const Json::Array& members = component.array(list);
-    for (auto i = static_cast<i64>(members.size()) - 1; i >= 0; --i) {
-      waiting.emplace_back(members[static_cast<std::size_t>(i)],
-                           fmt::format("{}[{}]", component.at(list), i));
-    }
-  }
-}
-
-[[noreturn]] void refuse(const Fields& component) {
-  fail<FormatError>("{} is of type {}, which is not understood", component.where(),
-                    component.text("type"));
-}
 
 // {"String": text} or {"Regex": source}.
 Pattern read_pattern(const Fields& component) {
@@ -105,37 +77,70 @@ Normalizer::Step read_normalizer_step(const Fields& component) {
     component.expect_only({"type", "pattern", "content"});
     return Replace{read_pattern(component), component.text("content")};
   }
+  if (type == "Strip") {
+    component.expect_only({"type", "strip_left", "strip_right"});
+    return StripEnds{component.flag("strip_left", true), component.flag("strip_right", true)};
+  }
+  if (type == "BertNormalizer") {
+    component.expect_only(
+        {"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+    const bool lowercase = component.flag("lowercase", true);
+    return BertNormalizer{component.flag("clean_text", true),
+                          component.flag("handle_chinese_chars", true),
+                          component.flag("strip_accents", lowercase), lowercase};
+  }
+  if (type == "ByteLevel") {
+    component.expect_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
+    return BytesAsCharacters{};
+  }
   component.expect_only({"type"});
   if (type == "NFC") return NormalForm::nfc;
   if (type == "NFD") return NormalForm::nfd;
   if (type == "NFKC") return NormalForm::nfkc;
   if (type == "NFKD") return NormalForm::nfkd;
+  if (type == "Lowercase") return Lowercase{};
+  if (type == "StripAccents") return StripAccents{};
   refuse(component);
 }
 
-PreTokenizer::Step read_pre_tokenizer_step(const Fields& component) {
+ByteLevelStep read_byte_level(const Fields& component) {
+  component.expect_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
+  ByteLevelStep step{component.flag("add_prefix_space", true), {}};
+  if (component.flag("use_regex", true)) step.words = Pattern::regex(kGpt2Words);
+  return step;
+}
+
+void add_pre_tokenizer(const Fields& component, PreTokenizer& out) {
   const std::string& type = component.text("type");
+  if (type == "ByteLevel") return out.add(read_byte_level(component));
+  if (type == "Metaspace") return out.add(read_metaspace(component));
   if (type == "Split") {
     component.expect_only({"type", "pattern", "behavior", "invert"});
-    return SplitStep{read_pattern(component), read_behavior(component),
-                     component.flag("invert", false)};
+    return out.add(SplitStep{read_pattern(component), read_behavior(component),
+                             component.flag("invert", false)});
   }
   if (type == "Digits") {
     component.expect_only({"type", "individual_digits"});
-    return DigitsStep{component.flag("individual_digits", false)};
+    const bool individual = component.flag("individual_digits", false);
+    return out.add(CharacterStep{is_numeric,
+                                 individual ? SplitBehavior::isolated : SplitBehavior::contiguous});
   }
-  if (type == "ByteLevel") {
-    component.expect_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
-    ByteLevelStep step{component.flag("add_prefix_space", true), {}};
-    if (component.flag("use_regex", true)) step.words = Pattern::regex(kGpt2Words);
-    return step;
+  if (type == "Punctuation") {
+    component.expect_only({"type", "behavior"});
+    return out.add(CharacterStep{is_punctuation, component.find("behavior") == nullptr
+                                                     ? SplitBehavior::isolated
+                                                     : read_behavior(component)});
   }
-  if (type == "Metaspace") return read_metaspace(component);
-  if (type == "Whitespace") {
-    component.expect_only({"type"});
-    return SplitStep{Pattern::regex(R"(\w+|[^\w\s]+)"), SplitBehavior::removed, true};
+  if (type == "CharDelimiterSplit") {
+    component.expect_only({"type", "delimiter"});
+    return out.add(SplitStep{Pattern::literal(read_character(component, "delimiter")),
+                             SplitBehavior::removed});
   }
-  refuse(component);
+  component.expect_only({"type"});
+  if (type == "Whitespace") return out.add(WordsStep{});
+  if (type != "WhitespaceSplit" && type != "BertPreTokenizer") refuse(component);
+  out.add(CharacterStep{is_white_space, SplitBehavior::removed});
+  if (type == "BertPreTokenizer") out.add(CharacterStep{is_punctuation, SplitBehavior::isolated});
 }
 
 Decoder::Step read_decoder_step(const Fields& component) {
@@ -151,8 +156,9 @@ Decoder::Step read_decoder_step(const Fields& component) {
   if (type == "Replace") {
     component.expect_only({"type", "pattern", "content"});
     const Fields pattern(component.required("pattern"), component.at("pattern"));
-    pattern.expect_only({"String"});
-    if (pattern.text("String").empty()) fail<FormatError>("{} is empty", pattern.at("String"));
+    Pattern from = read_pattern(component);
+    if (pattern.find("String") == nullptr)
+      return ReplaceMatches{std::move(from), component.text("content")};
     return ReplaceText{pattern.text("String"), component.text("content")};
   }
   if (type == "Strip") {
@@ -175,29 +181,17 @@ Normalizer read_normalizer(const Json& json, const std::string& where) {
   return out;
 }
 
-PreTokenizer read_pre_tokenizer(const Json& json, const std::string& where, bool& is_byte_level) {
+PreTokenizer read_pre_tokenizer(const Json& json, const std::string& where) {
   PreTokenizer out;
-  is_byte_level = false;
-  for_each_component(json, where, "pretokenizers", [&](const Fields& component) {
-    if (is_byte_level) {
-      fail<FormatError>("{} is a {} behind ByteLevel, which is not understood", component.where(),
-                        component.text("type"));
-    }
-    auto step = read_pre_tokenizer_step(component);
-    is_byte_level = std::holds_alternative<ByteLevelStep>(step);
-    out.add(std::move(step));
-  });
+  for_each_component(json, where, "pretokenizers",
+                     [&](const Fields& component) { add_pre_tokenizer(component, out); });
   return out;
 }
 
 Decoder read_decoder(const Json& json, const std::string& where) {
   Decoder out;
-  for_each_component(json, where, "decoders", [&](const Fields& component) {
-    if (const auto why = out.add(read_decoder_step(component))) {
-      fail<FormatError>("{} is a {} that is not understood there: {}", component.where(),
-                        component.text("type"), *why);
-    }
-  });
+  for_each_component(json, where, "decoders",
+                     [&](const Fields& component) { out.add(read_decoder_step(component)); });
   return out;
 }
 

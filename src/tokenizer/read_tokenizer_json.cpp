@@ -4,6 +4,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "components.hpp"
+
 namespace sticky::tokenizer {
 
 namespace {
@@ -125,25 +127,32 @@ void read_template(const Fields& component, TokenizerParts& parts) {
   if (!is_behind) fail<FormatError>("{} lacks the sequence A", component.at("single"));
 }
 
+// [CLS] text [SEP]
+void read_cls_sep(const Fields& component, TokenizerParts& parts) {
+  component.expect_only({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
+  const auto id = [&](std::string_view name) {
+    const Json::Array& pair = component.array(name);
+    if (pair.size() != 2) fail<FormatError>("{} should be a token and its id", component.at(name));
+    return static_cast<i32>(integer_of(pair[1], 0, kMaxVocab - 1, component.at(name)));
+  };
+  parts.ids_before.push_back(id("cls"));
+  parts.ids_behind.push_back(id("sep"));
+}
+
 void read_post_processor(const Json& json, const std::string& where, TokenizerParts& parts) {
-  if (json.is_null()) return;
-  const Fields component(json, where);
-  const std::string& type = component.text("type");
-  if (type == "ByteLevel") return;  // it moves offsets only
-  if (type == "TemplateProcessing") return read_template(component, parts);
-  if (type != "Sequence")
-    fail<FormatError>("{} is of type {}, which is not understood", where, type);
-  bool has_template = false;
-  const Json::Array& members = component.array("processors");
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    const Fields member(members[i], fmt::format("{}[{}]", component.at("processors"), i));
-    if (member.text("type") == "ByteLevel") continue;
-    if (member.text("type") != "TemplateProcessing" || has_template)
-      fail<FormatError>("{} is of type {}, which is not understood there", member.where(),
-                        member.text("type"));
-    has_template = true;
-    read_template(member, parts);
-  }
+  bool has_tokens = false;
+  for_each_component(json, where, "processors", [&](const Fields& component) {
+    const std::string& type = component.text("type");
+    if (type == "ByteLevel") return;  // it moves offsets only
+    if (has_tokens) {
+      fail<FormatError>("{} is of type {}, which is not understood behind another that adds tokens",
+                        component.where(), type);
+    }
+    has_tokens = true;
+    if (type == "TemplateProcessing") return read_template(component, parts);
+    if (type != "BertProcessing" && type != "RobertaProcessing") refuse(component);
+    read_cls_sep(component, parts);
+  });
 }
 
 void read_added_tokens(const Fields& top, TokenizerParts& parts) {
@@ -178,8 +187,8 @@ TokenizerParts read_tokenizer_json(const Json& json, const std::string& file) {
   };
   const auto where = [&](const char* name) { return fmt::format("{}: {}", file, name); };
   parts.normalizer = read_normalizer(component("normalizer"), where("normalizer"));
-  parts.pre_tokenizer =
-      read_pre_tokenizer(component("pre_tokenizer"), where("pre_tokenizer"), parts.bpe.byte_level);
+  parts.pre_tokenizer = read_pre_tokenizer(component("pre_tokenizer"), where("pre_tokenizer"));
+  parts.bpe.byte_level = parts.pre_tokenizer.ends_in_bytes();
   parts.decoder = read_decoder(component("decoder"), where("decoder"));
   read_post_processor(component("post_processor"), where("post_processor"), parts);
   read_added_tokens(top, parts);

@@ -19,10 +19,7 @@ namespace sticky::tokenizer {
 
 // The components, each from its own member; null: there is none.
 [[nodiscard]] Normalizer read_normalizer(const Json& json, const std::string& where);
-/// is_byte_level: whether the text comes to the model as bytes written as characters.
-[[nodiscard]] PreTokenizer read_pre_tokenizer(const Json& json,
-                                              const std::string& where,
-                                              bool& is_byte_level);
+[[nodiscard]] PreTokenizer read_pre_tokenizer(const Json& json, const std::string& where);
 [[nodiscard]] Decoder read_decoder(const Json& json, const std::string& where);
 
 }  // namespace sticky::tokenizer

@@ -102,6 +102,40 @@ bool is_word(char32_t code_point) {
   }
 }
 
+bool is_punctuation(char32_t code_point) {
+  if (code_point < 0x80) {
+    return (code_point >= '!' && code_point <= '/') || (code_point >= ':' && code_point <= '@') ||
+           (code_point >= '[' && code_point <= '`') || (code_point >= '{' && code_point <= '~');
+  }
+  const auto c = category(code_point);
+  return c >= UTF8PROC_CATEGORY_PC && c <= UTF8PROC_CATEGORY_PO;
+}
+
+bool is_mark(char32_t code_point) {
+  const auto c = category(code_point);
+  return c >= UTF8PROC_CATEGORY_MN && c <= UTF8PROC_CATEGORY_ME;
+}
+
+bool is_nonspacing_mark(char32_t code_point) {
+  return category(code_point) == UTF8PROC_CATEGORY_MN;
+}
+
+bool is_other(char32_t code_point) {
+  const auto c = category(code_point);
+  return c >= UTF8PROC_CATEGORY_CC;
+}
+
+void append_lower(std::string& out, char32_t code_point) {
+  // The one character that becomes two.
+  constexpr char32_t kDottedI = 0x130;
+  if (code_point == kDottedI) {
+    out += "i\u0307";
+  } else {
+    utf8::append(
+        out, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code_point))));
+  }
+}
+
 char32_t code_point_before(std::string_view text, i64 end) {
   i64 at = end - 1;
   while (at > 0 && (static_cast<unsigned char>(text[static_cast<std::size_t>(at)]) & 0xC0) == 0x80)

@@ -14,6 +14,16 @@ namespace sticky::tokenizer {
 /// \w of UTS #18: Alphabetic, M, Nd, Pc, Join_Control.
 [[nodiscard]] bool is_word(char32_t code_point);
 
+/// ASCII punctuation or general category P.
+[[nodiscard]] bool is_punctuation(char32_t code_point);
+/// General category M.
+[[nodiscard]] bool is_mark(char32_t code_point);
+[[nodiscard]] bool is_nonspacing_mark(char32_t code_point);
+/// General category C without unassigned ones: control, format, private use.
+[[nodiscard]] bool is_other(char32_t code_point);
+/// Appends the character in lower case by itself, as Rust's char::to_lowercase.
+void append_lower(std::string& out, char32_t code_point);
+
 /// The code point that ends just before byte `end` (> 0) of well-formed text.
 [[nodiscard]] char32_t code_point_before(std::string_view text, i64 end);
 

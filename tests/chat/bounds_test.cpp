@@ -72,6 +72,27 @@ TEST(Bounds, EmptyPiecesOfContentCannotPileUpUnseen) {
             "");
 }
 
+TEST(Bounds, RecursiveLoopsEndInAnError) {
+  EXPECT_NE(
+      error_of("{% for i in [1] recursive %}{{ loop([1]) }}{% endfor %}").find("nested deeper"),
+      std::string::npos);
+  EXPECT_NE(error_of("{% for i in [1, 2] recursive %}{{ loop([i, i]) }}{% endfor %}"), "");
+}
+
+TEST(Bounds, ArgumentsThatAListOrDictBringsAreCounted) {
+  const Bounds bounds{.max_output_bytes = 1 << 20, .max_steps = 1'000'000};
+  const std::string calls =
+      "{% macro m() %}{{ varargs | length }}{% endmacro %}"
+      "{% for i in range(99) %}{{ m(*range(99999)) }}{% endfor %}";
+
+  EXPECT_NE(error_within(calls, bounds), "");
+}
+
+TEST(Bounds, WidthsOfStringMethodsFailBeforeTheyAreFilled) {
+  for (const std::string method : {"ljust", "rjust", "center", "zfill"})
+    EXPECT_NE(error_of("{{ 'x'." + method + "(9000000000000000000) }}"), "") << method;
+}
+
 TEST(Bounds, MacrosThatCallThemselvesEndInAnError) {
   EXPECT_NE(error_of("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}").find("nested deeper"),
             std::string::npos);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/chat/rendering.hpp"
+#include "tests/support/files.hpp"
 
 namespace sticky::chat::testing {
 namespace {
@@ -76,13 +77,11 @@ TEST(Golden, AllTwelveTemplatesAreThere) {
   EXPECT_EQ(golden_names().size(), 12U);
 }
 
-TEST(Golden, EachFeatureOfJinja2GivesWhatJinja2Gives) {
-  const Json golden = Json::parse(read_file(golden_folder() / "features.json"));
+void expect_each_case(const Json& golden) {
   const RenderInput input{.messages = {},
                           .tools = {},
                           .variables = *golden.find("variables"),
                           .now = golden.find("now")->as_string()};
-
   for (const Json& one : golden.find("cases")->as_array()) {
     const std::string& source = one.find("template")->as_string();
     SCOPED_TRACE(source);
@@ -94,6 +93,37 @@ TEST(Golden, EachFeatureOfJinja2GivesWhatJinja2Gives) {
       EXPECT_EQ(render(source, input).text, one.find("text")->as_string());
     } else {
       ADD_FAILURE() << error;
+    }
+  }
+}
+
+TEST(Golden, EachFeatureOfJinja2GivesWhatJinja2Gives) {
+  expect_each_case(Json::parse(read_file(golden_folder() / "features.json")));
+}
+
+TEST(Golden, RandomTemplatesGiveWhatJinja2Gives) {
+  const Json golden = Json::parse(test::read_xz(golden_folder() / "random.json.xz"));
+  EXPECT_GT(golden.find("cases")->as_array().size(), 500U);
+  expect_each_case(golden);
+}
+
+TEST(Golden, TemplatesInTheStyleOfOtherFamiliesGiveWhatJinja2Gives) {
+  Json golden = Json::parse(test::read_xz(golden_folder() / "styles.json.xz"));
+  for (const auto& [name, cases] : golden.find("templates")->as_object()) {
+    const std::string source = read_file(golden_folder() / "styles" / (name + ".jinja"));
+    for (const Json& one : cases.as_array()) {
+      SCOPED_TRACE(name + ": " + one.find("id")->as_string());
+      const RenderInput input = input_of(golden, one);
+      const Json* text = one.find("text");
+      const std::string error = error_of(source, input);
+      if (text == nullptr) {
+        EXPECT_NE(error, "") << "Jinja2: " << one.find("error")->as_string();
+        if (!error.empty()) expect_line(error, source);
+      } else if (error.empty()) {
+        EXPECT_EQ(render(source, input).text, text->as_string());
+      } else {
+        ADD_FAILURE() << error;
+      }
     }
   }
 }

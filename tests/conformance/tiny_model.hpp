@@ -130,7 +130,7 @@ class MeasuredTable : public testing::Environment {
       for (const auto& [check, width] : widths)
         text += fmt::format("  {:<{}}", row.contains(check) ? row.at(check) : "", width);
     }
-    if (!cells().empty()) fmt::print("{}\n\n", text);
+    if (!cells().empty()) fmt::print(stderr, "{}\n\n", text);
   }
 
  private:

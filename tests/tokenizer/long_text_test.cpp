@@ -73,7 +73,8 @@ TEST_P(LongTextTest, IsTokenizedAsTheOriginalDoesInLinearTime) {
 TEST_P(LongTextTest, OfAMillionCharactersIsTokenizedToo) {
   const auto tokenizer =
       test::tokenizer_of(test::sample(GetParam().tokenizer + std::string("/tokenizer.json")));
-  for (const char* part : {"a", " ", "<|im_start|", "\u0301\u0323"}) {
+  for (const char* part :
+       {"a", " ", "<|im_start|", "\u0301\u0323", "1", "\n", "!", "漢", "👍", "a "}) {
     const std::string text = repeated(part, 1'000'000 / static_cast<int>(std::strlen(part)));
 
     EXPECT_EQ(tokenizer->decode(tokenizer->encode(text, {}), false), text);
@@ -93,6 +94,22 @@ std::unique_ptr<Tokenizer> with_parts(const std::string& normalizer, const std::
 std::string split_at(const std::string& pattern) {
   return R"({"type": "Split", "behavior": "Isolated", "invert": false, "pattern": {"Regex": ")" +
          pattern + R"("}})";
+}
+
+// Each match that swallows the blanks behind it would read all of them again. The original gives
+// the same ids for short runs.
+TEST(LongText, AddedTokensThatSwallowBlanksTakeLinearTime) {
+  const auto n_ids = [](const std::string& flags) {
+    const auto tokenizer = test::tokenizer_of(
+        R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
+            "added_tokens": [{"id": 1, "content": "  ", )" +
+        flags + "}]}");
+    return tokenizer->encode("a" + std::string(1'000'000, ' ') + "a", {}).size();
+  };
+
+  EXPECT_EQ(n_ids(R"("rstrip": true)"), 500'002U);
+  EXPECT_EQ(n_ids(R"("lstrip": true)"), 500'002U);
+  EXPECT_EQ(n_ids(R"("lstrip": true, "rstrip": true)"), 3U);
 }
 
 // Marks of two combining classes in turn: an ordering by exchange of neighbours needs n^2 steps.

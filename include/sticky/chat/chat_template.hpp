@@ -65,7 +65,7 @@ struct Bounds {
 /// without a fixed time.
 ///
 /// Statements: if, for (with if and else), set (blocks too), macro, call, filter, with, raw, print,
-/// break, continue, generation. All expressions, but * and ** in calls.
+/// break, continue, generation. All expressions.
 /// Filters: abs attr batch capitalize center count d default dictsort e escape first float
 /// forceescape format groupby indent int items join last length list lower map max min reject
 /// rejectattr replace reverse round safe select selectattr slice sort string sum title tojson trim
@@ -73,9 +73,10 @@ struct Bounds {
 /// Functions: cycler dict joiner namespace raise_exception range (up to 100,000, as Jinja's
 /// sandbox) strftime_now. Methods: most of Python's str, list and dict; those that change a list or
 /// dict work, though transformers' sandbox refuses them. Not supported, a TemplateError when
-/// compiled: extends, block, include, import, from, autoescape, recursive loops, other filters.
-/// escape and safe give plain strings. Integers have 64 bits. select, map and their like are
-/// computed at once, but can be read only once, as in Jinja.
+/// compiled: extends, block, include, import, from, autoescape, other filters.
+/// escape and safe give plain strings. Integers have 64 bits. select, map, unique, batch, slice and
+/// their like are computed at once, but can be read only once, as in Jinja. An operation that
+/// Python refuses fails even where Jinja folds constants and gives an undefined value (1[2:]).
 class ChatTemplate {
  public:
   /// An unknown tag, filter or test is an error even where it would never be reached.

@@ -25,9 +25,10 @@ struct ByteRange {
 
 /// What decoding has to remember between two tokens. Starts empty; one for each list of tokens.
 struct DecodeState {
-  bool at_start = true;  ///< no token has been written yet
-  i64 n_stripped = 0;    ///< blanks taken from the start of the text; -1 when that is over
-  std::string pending;   ///< bytes that are not yet known to be characters
+  bool at_start = true;           ///< no token has been written yet
+  i64 n_stripped = 0;             ///< blanks taken from the start of the text; -1 when that is over
+  std::string pending;            ///< bytes that are not yet known to be characters
+  std::vector<std::string> held;  ///< tokens, where only all of them together can be decoded
 };
 
 /// Text to token ids and back, as the Hugging Face tokenizer of the same files does. Immutable;
