@@ -65,7 +65,8 @@ class Builder {
     return true;
   }
   bool open(Json container) {
-    if (open_.size() == kMaxJsonDepth) fail<FormatError>("nested deeper than {} levels", kMaxJsonDepth);
+    if (open_.size() == kMaxJsonDepth)
+      fail<FormatError>("nested deeper than {} levels", kMaxJsonDepth);
     open_.push_back(place(std::move(container)));
     return true;
   }

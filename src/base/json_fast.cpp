@@ -14,7 +14,6 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 constexpr std::size_t kUsualBytes = 1U << 16U;
-constexpr std::size_t kUsualMembers = 4;
 
 // simdjson 3.0 takes a lone low surrogate for a character. Both cases of the hexadecimal digit.
 bool may_have_surrogates(std::string_view text) {
@@ -57,7 +56,6 @@ class Reader {
     ondemand::object object;
     if (value.get_object().get(object) != simdjson::SUCCESS) return false;
     Json::Object members;
-    members.reserve(kUsualMembers);
     for (auto field : object) {
       std::string_view name;
       if (field.unescaped_key().get(name) != simdjson::SUCCESS) return false;

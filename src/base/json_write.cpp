@@ -46,13 +46,16 @@ constexpr bool must_be_escaped(unsigned char c) {
   return c < 0x20 || c == '"' || c == '\\';
 }
 
-// Whether one of eight bytes must be: for each byte, (x - n) & ~x has its high bit set where the byte
-// is below n, and a byte equal to c is one that is below 1 after x ^ c. Borrows only follow a hit.
+// Whether one of eight bytes must be: for each byte, (x - n) & ~x has its high bit set where the
+// byte is below n, and a byte equal to c is one that is below 1 after x ^ c. Borrows only follow a
+// hit.
 bool has_one_to_escape(const char* eight) {
   constexpr std::uint64_t kEach = 0x0101010101010101;
   std::uint64_t x = 0;
   std::memcpy(&x, eight, sizeof x);
-  const auto below = [](std::uint64_t bytes, std::uint64_t n) { return (bytes - n * kEach) & ~bytes; };
+  const auto below = [](std::uint64_t bytes, std::uint64_t n) {
+    return (bytes - n * kEach) & ~bytes;
+  };
   const std::uint64_t hits =
       below(x, 0x20) | below(x ^ ('"' * kEach), 1) | below(x ^ ('\\' * kEach), 1);
   return (hits & (0x80 * kEach)) != 0;

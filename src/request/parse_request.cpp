@@ -108,6 +108,7 @@ void read_number_of_answers(const Json& body, Request& out) {
 // An answer of no tokens is asked for by those who want to know something of the prompt.
 void check_asks_for_something(const Json& body, const Request& out) {
   if (out.sampling.max_tokens != 0 || out.echo || out.prompt_logprobs >= 0) return;
+  if (!out.choice.empty()) return;  // lengths do nothing beside it
   const char* name = given(body, "max_tokens") != nullptr ? "max_tokens" : "max_completion_tokens";
   refuse(name, "must be 1 or more, found 0: only with echo or prompt_logprobs it may be 0");
 }

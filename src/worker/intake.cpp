@@ -35,11 +35,16 @@ const i32* first_outside(const std::vector<i32>& ids, i64 vocab) {
 // Log probabilities of one request, some 100 MB while they are held: a short line must not ask for
 // gigabytes.
 constexpr i64 kMostLogprobs = i64{1} << 20;
+// Each choice is a sequence of its own, and so is each of several answers, with its stop strings
+// and biases: of what is held once for each, bytes at most.
+constexpr i64 kMostChoiceTokens = i64{1} << 20;
+constexpr i64 kMostRepeatedBytes = i64{16} << 20;
 
 std::optional<RequestError> objection_to_choices(const request::Request& request,
                                                  const Prompt& prompt,
                                                  const IntakeLimits& limits) {
   i64 n_logprobs = 0;
+  i64 n_tokens = 0;
   for (std::size_t i = 0; i < prompt.choices.size(); ++i) {
     const auto& ids = prompt.choices[i];
     const std::string place = fmt::format("choice[{}]", i);
@@ -55,9 +60,16 @@ std::optional<RequestError> objection_to_choices(const request::Request& request
           fmt::format("the prompt has {} with this choice, and at most {} fit (state.context)",
                       counted(std::ssize(ids), "token"), limits.context),
           place);
+    n_tokens += std::ssize(ids);
     n_logprobs +=
         (std::ssize(ids) - prompt.n_shared) * (1 + std::max<i64>(0, request.sampling.top_logprobs));
   }
+  if (n_tokens > kMostChoiceTokens)
+    return make_error("invalid_request",
+                      fmt::format("the choices with the prompt before each have {} together; at "
+                                  "most {} are possible",
+                                  counted(n_tokens, "token"), kMostChoiceTokens),
+                      "choice");
   if (n_logprobs <= kMostLogprobs) return std::nullopt;
   return make_error("invalid_request",
                     fmt::format("the choices have {} log probabilities together, those asked for "
@@ -79,6 +91,24 @@ std::optional<RequestError> objection_to_number(const request::Request& request,
                     fmt::format("'n' is {}, which with the log probabilities asked for makes up to "
                                 "{} of them in one record; at most {} are possible",
                                 request.n, n_logprobs, kMostLogprobs),
+                    "n");
+}
+
+// What stands once for each answer, while they are made or in the record.
+std::optional<RequestError> objection_to_repeats(const request::Request& request,
+                                                 const Prompt& prompt) {
+  constexpr i64 kBytesOfBias = 16;
+  constexpr i64 kBytesOfId = 8;
+  i64 n_bytes = kBytesOfBias * std::ssize(request.sampling.logit_bias);
+  for (const std::string& stop : request.sampling.stop)
+    n_bytes += std::ssize(stop);
+  if (request.echo) n_bytes += std::ssize(prompt.text);
+  if (request.return_token_ids) n_bytes += kBytesOfId * std::ssize(prompt.token_ids);
+  if (request.n == 1 || n_bytes <= kMostRepeatedBytes / request.n) return std::nullopt;
+  return make_error("invalid_request",
+                    fmt::format("'n' is {}, and stop strings, biases and the prompt where it is "
+                                "repeated have {} bytes for each answer; {} in all are possible",
+                                request.n, n_bytes, kMostRepeatedBytes),
                     "n");
 }
 
@@ -108,6 +138,7 @@ std::variant<Accepted, Rejected> Intake::accept(std::string_view line) const {
   auto& prompt = std::get<Prompt>(made);
   auto error = objection(request, prompt.token_ids);
   if (!error) error = objection_to_choices(request, prompt, limits_);
+  if (!error) error = objection_to_repeats(request, prompt);
   if (error) return Rejected{std::move(*error), request.row};
   return Accepted{std::move(request), std::move(prompt)};
 }
@@ -116,7 +147,7 @@ std::variant<Accepted, Rejected> Intake::accept(std::string_view line) const {
 // request's own fault, and no reason for the worker to end.
 std::variant<Prompt, RequestError> Intake::make_prompt(const request::Request& request) const {
   try {
-    return prompts_->make(request, prompts_->most_bytes_of(limits_.context));
+    return prompts_->make(request, limits_.context);
   } catch (const std::exception& error) {
     return make_error("invalid_request", fmt::format("the prompt cannot be made: {}", error.what()),
                       prompt_param_of(request));

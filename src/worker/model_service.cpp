@@ -66,7 +66,7 @@ class ModelService final : public Service {
   [[nodiscard]] std::vector<protocol::Unfinished> hand_back() override;
   [[nodiscard]] std::vector<protocol::Unfinished> take_back(
       std::span<const InvocationId> ids) override;
-  [[nodiscard]] i64 n_steps() const override { return n_steps_; }
+  [[nodiscard]] i64 n_steps() const override { return n_steps_ + n_taken_; }
   [[nodiscard]] i64 n_held() const override { return n_held_; }
 
  private:
@@ -95,6 +95,7 @@ class ModelService final : public Service {
   std::map<i64, Held> held_;               // in the engine, by invocation id
   std::vector<protocol::Result> refused_;  // given by the next step()
   std::atomic<i64> n_steps_ = 0;
+  std::atomic<i64> n_taken_ = 0;  // requests tokenised, which takes its time too
   std::atomic<i64> n_held_ = 0;
 };
 
@@ -122,6 +123,7 @@ void ModelService::load() {
 void ModelService::submit(protocol::Invocation invocation) {
   ++n_held_;
   auto verdict = intake_->accept(invocation.payload);
+  ++n_taken_;
   if (const auto* rejected = std::get_if<Rejected>(&verdict)) {
     refuse(invocation, *rejected);
     return;

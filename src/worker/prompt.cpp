@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sticky/base/counted.hpp"
 #include "sticky/base/error.hpp"
 #include "sticky/base/regular_file.hpp"
 
@@ -132,8 +133,19 @@ std::optional<RequestError> find_shared_beginning(Prompt& prompt) {
 template <class Encode>
 std::variant<Prompt, RequestError> with_choices(Prompt prompt,
                                                 const request::Request& request,
+                                                i64 max_tokens,
                                                 const Encode& encode) {
   if (request.choice.empty() || prompt.token_ids.empty()) return prompt;
+  if (std::ssize(prompt.token_ids) > max_tokens) return prompt;
+  // The prompt is read once more for each of them: seconds of work at most.
+  constexpr i64 kMostBytes = i64{16} << 20;
+  const i64 n_bytes = std::ssize(request.choice) * std::ssize(prompt.text);
+  if (n_bytes > kMostBytes)
+    return invalid(fmt::format("{} behind a prompt of {} bytes are {} bytes to tokenise, and at "
+                               "most {} are possible: write lines of fewer choices",
+                               counted(std::ssize(request.choice), "choice"),
+                               std::ssize(prompt.text), n_bytes, kMostBytes),
+                   "choice");
   for (const std::string& choice : request.choice)
     prompt.choices.push_back(encode(choice));
   if (auto error = find_shared_beginning(prompt)) return *error;
@@ -155,18 +167,22 @@ PromptMaker::PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& o
 }
 
 std::variant<Prompt, RequestError> PromptMaker::make(const request::Request& request,
-                                                     i64 max_bytes) const {
-  if (request.endpoint == request::Endpoint::chat) return chat_prompt(request, max_bytes);
-  return completion_prompt(request, max_bytes);
+                                                     i64 max_tokens) const {
+  if (request.endpoint == request::Endpoint::chat) return chat_prompt(request, max_tokens);
+  return completion_prompt(request, max_tokens);
 }
 
+// A text of more bytes has more tokens. Normalizers may shorten a text: composing characters (NFC)
+// makes it 3 times shorter at most. Only runs of blanks beside special tokens that eat them could
+// still be longer.
 i64 PromptMaker::most_bytes_of(i64 n_tokens) const {
   constexpr i64 kShortening = 4;
+  if (n_tokens >= kAnyLength / (longest_piece_ * kShortening)) return kAnyLength;
   return n_tokens * longest_piece_ * kShortening;
 }
 
 std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Request& request,
-                                                            i64 max_bytes) const {
+                                                            i64 max_tokens) const {
   if (!template_)
     return invalid(
         "this model has no chat template: give one by chat.template, or use /v1/completions",
@@ -192,12 +208,12 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
   if (rendered.dropped_message >= 0 && options_.content != "hf")
     return invalid("the chat template leaves this message out: does it know its role?",
                    fmt::format("messages[{}]", rendered.dropped_message));
-  if (auto error = length_objection(rendered.text, max_bytes, "messages")) return *error;
+  if (auto error = length_objection(rendered.text, most_bytes_of(max_tokens), "messages")) return *error;
   const auto content = byte_ranges(rendered.content);
   Prompt prompt{.text = std::move(rendered.text), .token_ids = {}};
   prompt.token_ids = encode_chat(prompt.text, content);
   const std::string scaffold = prompt.text;
-  return with_choices(std::move(prompt), request, [&](const std::string& choice) {
+  return with_choices(std::move(prompt), request, max_tokens, [&](const std::string& choice) {
     auto ranges = content;
     ranges.push_back({std::ssize(scaffold), std::ssize(choice)});
     return encode_chat(scaffold + choice, ranges);
@@ -213,21 +229,22 @@ std::vector<i32> PromptMaker::encode_chat(const std::string& text,
 }
 
 std::variant<Prompt, RequestError> PromptMaker::completion_prompt(const request::Request& request,
-                                                                  i64 max_bytes) const {
+                                                                  i64 max_tokens) const {
   const tokenizer::Tokenizer& tokenizer = *files_->tokenizer;
   // Ids are taken as they are, so a choice is tokenised by itself.
   if (const auto* ids = std::get_if<std::vector<i32>>(&request.prompt))
-    return with_choices({.text = {}, .token_ids = *ids}, request, [&](const std::string& choice) {
-      std::vector<i32> joined = *ids;
-      const auto more = tokenizer.encode(choice, {});
-      joined.insert(joined.end(), more.begin(), more.end());
-      return joined;
-    });
+    return with_choices({.text = {}, .token_ids = *ids}, request, max_tokens,
+                        [&](const std::string& choice) {
+                          std::vector<i32> joined = *ids;
+                          const auto more = tokenizer.encode(choice, {});
+                          joined.insert(joined.end(), more.begin(), more.end());
+                          return joined;
+                        });
   const auto& text = std::get<std::string>(request.prompt);
-  if (auto error = length_objection(text, max_bytes, "prompt")) return *error;
+  if (auto error = length_objection(text, most_bytes_of(max_tokens), "prompt")) return *error;
   const tokenizer::EncodeOptions encode{.add_special_tokens = request.add_special_tokens};
   return with_choices(
-      {.text = text, .token_ids = tokenizer.encode(text, encode)}, request,
+      {.text = text, .token_ids = tokenizer.encode(text, encode)}, request, max_tokens,
       [&](const std::string& choice) { return tokenizer.encode(text + choice, encode); });
 }
 

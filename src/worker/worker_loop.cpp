@@ -125,8 +125,10 @@ void WorkerLoop::hear(protocol::Message& message) {
       refuse(*work);
       return;
     }
-    for (protocol::Invocation& invocation : work->invocations)
+    for (protocol::Invocation& invocation : work->invocations) {
       service_->submit(std::move(invocation));
+      vitals_.n_steps = service_->n_steps();
+    }
     vitals_.n_held = service_->n_held();
   } else if (auto* welcome = std::get_if<protocol::Welcome>(&message)) {
     if (!service_) welcome_ = std::move(*welcome);

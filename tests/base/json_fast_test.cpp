@@ -28,6 +28,13 @@ TEST(JsonFast, TakesOrdinaryLinesAndKeepsTheTextOfNumbers) {
   EXPECT_EQ(parse_json_fast("[1.10 ,1E5\n]")->dump(), "[1.10,1E5]");
 }
 
+// A line of millions of small objects must not take many times the memory of its values.
+TEST(JsonFast, KeepsNoRoomThatAnObjectDoesNotNeed) {
+  const auto json = parse_json_fast(R"({"none":{},"one":{"a":1}})");
+  EXPECT_EQ(json->find("none")->as_object().capacity(), 0U);
+  EXPECT_EQ(json->find("one")->as_object().capacity(), 1U);
+}
+
 TEST(JsonFast, LeavesToTheStrictParserWhatItDoesNotGiveAsItStands) {
   for (const char* text :
        {R"(["\ud83d\ude00"])", R"(["\uDC00"])", "[123456789012345678901]", "\xEF\xBB\xBF[]", "7",

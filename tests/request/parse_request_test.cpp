@@ -283,6 +283,7 @@ TEST(ParseRequest, ChoicesAreDistinctTexts) {
             (std::vector<std::string>{"yes", "no"}));
   EXPECT_EQ(accepted(completion_line(R"("prompt":"Hi","choice":["a"],"echo":false,"n":1)")).choice,
             std::vector<std::string>{"a"});
+  EXPECT_EQ(accepted(chat_line(R"(,"choice":["yes"],"max_tokens":0)")).choice.size(), 1U);
   EXPECT_TRUE(accepted(chat_line(R"(,"choice":null)")).choice.empty());
   const auto param = [](const std::string& more) {
     return refused(completion_line(R"("prompt":"Hi",)" + more)).param;

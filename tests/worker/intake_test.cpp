@@ -81,6 +81,16 @@ TEST_F(FragileIntakeTest, ATextFarTooLongIsRefusedWithoutEncodingIt) {
   EXPECT_EQ(tokenizer_->n_encoded, 1);
 }
 
+// Each choice would be encoded with the whole prompt before it.
+TEST_F(FragileIntakeTest, NoChoiceOfAPromptThatIsTooLongIsEncoded) {
+  const auto verdict =
+      accept(R"({"choice":["x","y","z"],"prompt":")" + std::string(96, 'a') + "\"}");
+
+  EXPECT_EQ(std::get<Rejected>(verdict).error.code, "context_length_exceeded");
+  EXPECT_EQ(std::get<Rejected>(verdict).error.param, "prompt");
+  EXPECT_EQ(tokenizer_->n_encoded, 1);
+}
+
 TEST_F(FragileIntakeTest, TheColumnsOfALineThatIsNoRequestAreKept) {
   const auto verdict = accept(R"({"prompt":"a","temperature":"hot","city":"Bern"})");
 
@@ -136,6 +146,46 @@ TEST_F(IntakeTest, LogprobsOfManyAnswersAreBounded) {
   EXPECT_EQ(code(R"("n":128,"logprobs":20,"echo":true,"max_tokens":390)", 4096),
             "invalid_request n");
   EXPECT_EQ(code(R"("logprobs":20,"max_tokens":100000)", 1000000), "accepted");
+}
+
+// 128 answers with 64 stops of 2,048 bytes are just 2^24.
+TEST_F(IntakeTest, WhatEachOfManyAnswersHoldsIsBounded) {
+  const auto code = [&](i64 n, i64 n_bytes, const char* more) {
+    Json line = Json::object({{"prompt", Json::array({1, 2})}, {"n", n}, {"top_p", 0.5}});
+    Json::Array stops;
+    for (int i = 0; i < 64; ++i)
+      stops.emplace_back(std::string(static_cast<std::size_t>(n_bytes), 'x'));
+    line.set("stop", std::move(stops));
+    const std::string text = line.dump();
+    const auto verdict = Intake(prompts_, options_, {.vocab = 1024, .context = 4096})
+                             .accept(text.substr(0, text.size() - 1) + more + "}");
+    const auto* rejected = std::get_if<Rejected>(&verdict);
+    return rejected != nullptr ? rejected->error.code + " " + rejected->error.param : "accepted";
+  };
+
+  EXPECT_EQ(code(128, 2047, ""), "accepted");
+  EXPECT_EQ(code(128, 2047, R"(,"return_token_ids":true)"), "accepted");
+  EXPECT_EQ(code(128, 2048, R"(,"return_token_ids":true)"), "invalid_request n");
+  EXPECT_EQ(code(128, 2048, R"(,"logit_bias":{"1":1})"), "invalid_request n");
+  EXPECT_EQ(code(1, 4096, R"(,"logit_bias":{"1":1})"), "accepted");
+}
+
+// 256 choices of some tokens behind a prompt of 4,000 tokens, and of 4,095: below 2^20 and above.
+TEST_F(IntakeTest, TokensOfManyChoicesAreBounded) {
+  const auto code = [&](i64 n_prompt) {
+    Json::Array ids(static_cast<std::size_t>(n_prompt), Json(1));
+    Json::Array choices;
+    for (int i = 0; i < 256; ++i)
+      choices.emplace_back(std::string(1, static_cast<char>('!' + i % 64)) + std::to_string(i));
+    const Json line = Json::object({{"prompt", std::move(ids)}, {"choice", std::move(choices)}});
+    const auto verdict =
+        Intake(prompts_, options_, {.vocab = 1024, .context = 5000}).accept(line.dump());
+    const auto* rejected = std::get_if<Rejected>(&verdict);
+    return rejected != nullptr ? rejected->error.code + " " + rejected->error.param : "accepted";
+  };
+
+  EXPECT_EQ(code(4000), "accepted");
+  EXPECT_EQ(code(4095), "invalid_request choice");
 }
 
 TEST_F(IntakeTest, EachChoiceMustFitBehindThePrompt) {

@@ -116,6 +116,16 @@ TEST_F(ModelServiceTest, ARequestCutAtAnyStepHasTheUndisturbedRecordFromAnotherS
   EXPECT_GT(n_moved, 400U);
 }
 
+// Tokenising may take long where many come at once: a worker that does so does not hang.
+TEST_F(ModelServiceTest, TakingARequestIsASignOfProgress) {
+  const auto one = service(1);
+  const i64 before = one->n_steps();
+  one->submit(invocation(0));
+  EXPECT_EQ(one->n_steps(), before + 1);
+  (void)one->step();
+  EXPECT_EQ(one->n_steps(), before + 2);
+}
+
 TEST_F(ModelServiceTest, AChoiceDependsNeitherOnTheirNumberNorOnItsNeighbours) {
   const auto texts = [&](i64 n, const std::string& more, i64 max_sequences) {
     const auto one = service(1, max_sequences);

@@ -33,23 +33,23 @@ class PromptMaker {
   PromptMaker(const tokenizer::TextFiles& files, const ChatOptions& options);
 
   /// A failure is the request's own: invalid_request with the parameter at fault, or
-  /// context_length_exceeded, before a token is made, for a text of more than max_bytes.
-  [[nodiscard]] std::variant<Prompt, request::RequestError> make(
-      const request::Request& request, i64 max_bytes = std::numeric_limits<i64>::max()) const;
-  /// A text of more bytes has more than n_tokens tokens: n_tokens x the longest piece x 4. The 4
-  /// is for normalizers that shorten a text: composing characters (NFC) makes it 3 times shorter
-  /// at most. Only runs of blanks beside special tokens that eat them could still be longer.
-  [[nodiscard]] i64 most_bytes_of(i64 n_tokens) const;
+  /// context_length_exceeded, before a token is made, for a text that must have more than
+  /// max_tokens of them. A prompt found to have more has none of its choices tokenised.
+  [[nodiscard]] std::variant<Prompt, request::RequestError> make(const request::Request& request,
+                                                                 i64 max_tokens = kAnyLength) const;
   /// Whether chat requests can be answered at all.
   [[nodiscard]] bool has_chat_template() const { return template_.has_value(); }
 
  private:
+  static constexpr i64 kAnyLength = std::numeric_limits<i64>::max();
+
+  [[nodiscard]] i64 most_bytes_of(i64 n_tokens) const;
   [[nodiscard]] std::vector<i32> encode_chat(
       const std::string& text, const std::vector<tokenizer::ByteRange>& content) const;
   [[nodiscard]] std::variant<Prompt, request::RequestError> chat_prompt(
-      const request::Request& request, i64 max_bytes) const;
+      const request::Request& request, i64 max_tokens) const;
   [[nodiscard]] std::variant<Prompt, request::RequestError> completion_prompt(
-      const request::Request& request, i64 max_bytes) const;
+      const request::Request& request, i64 max_tokens) const;
 
   const tokenizer::TextFiles* files_;
   ChatOptions options_;

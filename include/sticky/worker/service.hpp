@@ -40,6 +40,7 @@ class Service {
   [[nodiscard]] virtual std::vector<protocol::Unfinished> take_back(
       std::span<const InvocationId> ids) = 0;
 
+  /// Signs of progress: grows with each step that computes, and may with what submit() does.
   [[nodiscard]] virtual i64 n_steps() const = 0;
   [[nodiscard]] virtual i64 n_held() const = 0;
 };
