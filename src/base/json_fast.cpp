@@ -1,9 +1,8 @@
 #include "json_fast.hpp"
 
+#include <simdjson.h>
 #include <string>
 #include <utility>
-
-#include <simdjson.h>
 
 #include "json_members.hpp"
 

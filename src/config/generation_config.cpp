@@ -18,10 +18,9 @@ struct Name {
   const char* theirs;
   const char* ours;
 };
-constexpr std::array kTruncation = {Name{"temperature", "sampling.temperature"},
-                                    Name{"top_k", "sampling.top_k"},
-                                    Name{"top_p", "sampling.top_p"},
-                                    Name{"min_p", "sampling.min_p"}};
+constexpr std::array kTruncation = {
+    Name{"temperature", "sampling.temperature"}, Name{"top_k", "sampling.top_k"},
+    Name{"top_p", "sampling.top_p"}, Name{"min_p", "sampling.min_p"}};
 constexpr std::array kAlways = {Name{"repetition_penalty", "sampling.repetition_penalty"},
                                 Name{"max_new_tokens", "sampling.max_tokens"},
                                 Name{"min_new_tokens", "sampling.min_tokens"}};
@@ -33,8 +32,8 @@ std::vector<Entry> read_generation_config(const std::string& model,
   const std::string path = model + "/generation_config.json";
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) {
-    problems.push_back({"", fmt::format("{}: the model has no generation_config.json ({})",
-                                        kAskedBy, model)});
+    problems.push_back(
+        {"", fmt::format("{}: the model has no generation_config.json ({})", kAskedBy, model)});
     return {};
   }
   Json json;
@@ -45,8 +44,8 @@ std::vector<Entry> read_generation_config(const std::string& model,
     return {};
   }
   if (!json.is_object()) {
-    problems.push_back({path, fmt::format("{}: expected an object, found {}", kAskedBy,
-                                          json.kind_name())});
+    problems.push_back(
+        {path, fmt::format("{}: expected an object, found {}", kAskedBy, json.kind_name())});
     return {};
   }
   std::vector<Entry> entries;

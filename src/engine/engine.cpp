@@ -17,10 +17,6 @@ namespace {
 
 constexpr i64 kDefaultSequences = 32;
 constexpr i64 kDefaultBatchTokens = 512;
-// A row of logits is as long as the vocabulary. A step has one for each running sequence, and so
-// many more for the log probabilities of tokens that are known already: of prompts, and those that
-// jobs brought. 64 rows are enough for products at full speed.
-constexpr i64 kKnownLogitRows = 64;
 
 constexpr const char* kNotFinite =
     "the model's logits are not finite numbers: its weights hold NaN or infinity (a damaged or "
@@ -297,6 +293,8 @@ void Engine::Impl::take_logits(Sequence& sequence, i64 position, std::span<const
   const i64 next = position + 1;
   if (sequence.is_scoring()) {
     STICKY_ASSERT(position == sequence.first_logits());
+    // All rows of this step are finite: others may wait for what it has computed.
+    if (next == sequence.n_computed()) sequence.publish_pages(pool_);
     score(sequence, logits);
   } else if (next == std::ssize(sequence.tokens())) {
     extend(sequence, logits);
@@ -310,7 +308,6 @@ void Engine::Impl::score(Sequence& sequence, std::span<const float> logits) {
   const i32 token = sequence.token_to_score();
   sequence.append_prompt_logprob(logprobs_.ranked(logits, token, sequence.n_top_to_score()));
   if (sequence.is_scoring() || sequence.makes_text()) return;
-  sequence.publish_pages(pool_);
   sequence.note_first_token(clock_.now());
   sequence.end_without_text();
   ended_.push_back(&sequence);

@@ -51,6 +51,7 @@ SequenceView Sequence::view() const {
   const std::span<const Hash128> hashes(page_hashes_);
   return {.n_tokens = std::ssize(tokens_),
           .n_computed = n_computed_,
+          .n_reachable = first_logits() + 1 + kKnownLogitRows,
           .n_published = n_published_,
           .pages = pages_,
           .page_hashes = lacks_logprobs ? hashes.first(std::min(n_shared, hashes.size())) : hashes};

@@ -16,6 +16,11 @@
 
 namespace sticky::engine {
 
+/// A row of logits is as long as the vocabulary. A step has one for each running sequence, and so
+/// many more for the log probabilities of tokens that are known already: of prompts, and those that
+/// jobs brought. 64 rows are enough for products at full speed.
+inline constexpr i64 kKnownLogitRows = 64;
+
 /// What ends a text besides its own parameters.
 struct TextEnds {
   std::vector<i32> eos_ids;

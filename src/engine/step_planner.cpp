@@ -77,7 +77,7 @@ void Planning::serve_running() {
     if (decodes(s)) --n_decoders_behind_;
     const i64 n_for_others = decodes(s) ? 0 : n_decoders_behind_;
     const i64 share = std::max(n_rows_left_ - n_for_others, i64{i == 0});
-    const i64 n_wanted = std::min(n_uncomputed(s), share);
+    const i64 n_wanted = std::min({n_uncomputed(s), s.n_reachable - s.n_computed, share});
     if (n_wanted <= 0) continue;
     while (n_rows_that_fit(s) == 0 && n_kept_ > i + 1)
       return_youngest();
@@ -150,7 +150,8 @@ void Planning::admit(std::span<const SequenceView> waiting) {
     }
     const bool is_alone = running_.empty() && plan_.admitted.empty();
     if (n_needed > n_spare && !is_alone) return;
-    const i64 n_rows = std::min(s.n_tokens - hits.n_pages * kPageTokens, n_rows_left_);
+    const i64 n_cached = hits.n_pages * kPageTokens;
+    const i64 n_rows = std::min({s.n_tokens - n_cached, s.n_reachable - n_cached, n_rows_left_});
     plan_.admitted.push_back({static_cast<i64>(i), hits.n_pages, n_rows});
     promise(s, hits.n_pages);
     n_spare -= n_needed + 1;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -30,8 +31,10 @@ namespace sticky::engine {
 
 /// A sequence as the planner sees it.
 struct SequenceView {
-  i64 n_tokens = 0;            ///< known so far: prompt and generated
-  i64 n_computed = 0;          ///< of these, whose keys and values are in pages
+  i64 n_tokens = 0;    ///< known so far: prompt and generated
+  i64 n_computed = 0;  ///< of these, whose keys and values are in pages
+  /// Known tokens that the next step may get to: it has a bounded number of logits.
+  i64 n_reachable = std::numeric_limits<i64>::max();
   i64 n_published = 0;         ///< full pages that others can find by now
   std::span<const i32> pages;  ///< held
   /// Of its full pages, as far as they may come from the cache; empty without prefix cache.

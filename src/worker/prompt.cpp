@@ -208,7 +208,8 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
   if (rendered.dropped_message >= 0 && options_.content != "hf")
     return invalid("the chat template leaves this message out: does it know its role?",
                    fmt::format("messages[{}]", rendered.dropped_message));
-  if (auto error = length_objection(rendered.text, most_bytes_of(max_tokens), "messages")) return *error;
+  if (auto error = length_objection(rendered.text, most_bytes_of(max_tokens), "messages"))
+    return *error;
   const auto content = byte_ranges(rendered.content);
   Prompt prompt{.text = std::move(rendered.text), .token_ids = {}};
   prompt.token_ids = encode_chat(prompt.text, content);

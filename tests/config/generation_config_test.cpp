@@ -1,5 +1,3 @@
-#include "sticky/config/load.hpp"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sticky/config/load.hpp"
 #include "tests/support/temp_dir.hpp"
 
 namespace sticky::config {

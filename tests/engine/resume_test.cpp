@@ -7,10 +7,10 @@
 
 #include "tests/engine/random_jobs.hpp"
 
+#include "src/engine/sequence.hpp"
+
 namespace sticky::engine {
 namespace {
-
-constexpr i64 kKnownRows = 64;  // as engine.cpp has it
 
 std::vector<i32> first(const std::vector<i32>& tokens, i64 n) {
   return {tokens.begin(), tokens.begin() + n};
@@ -38,7 +38,7 @@ class Resumed {
         if (outcome.key == job.key) out = std::move(outcome);
       }
     }
-    EXPECT_LE(model_.n_logit_rows_of_largest_step(), options_.max_sequences + kKnownRows);
+    EXPECT_LE(model_.n_logit_rows_of_largest_step(), options_.max_sequences + kKnownLogitRows);
     return out;
   }
   // Some steps; what they made of the job, and nothing if it has ended.

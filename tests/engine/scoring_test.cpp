@@ -8,10 +8,10 @@
 
 #include "tests/engine/random_jobs.hpp"
 
+#include "src/engine/sequence.hpp"
+
 namespace sticky::engine {
 namespace {
-
-constexpr i64 kKnownRows = 64;  // as engine.cpp has it
 
 struct Expected {
   std::vector<double> logprobs;  // of the whole vocabulary
@@ -89,7 +89,7 @@ class ScoredRun {
     while (!engine_.idle())
       ASSERT_NO_FATAL_FAILURE(step());
     ASSERT_TRUE(jobs_.empty());
-    ASSERT_LE(model_.n_logit_rows_of_largest_step(), options_.max_sequences + kKnownRows);
+    ASSERT_LE(model_.n_logit_rows_of_largest_step(), options_.max_sequences + kKnownLogitRows);
   }
   [[nodiscard]] const Stats& stats() const { return engine_.stats(); }
   [[nodiscard]] i64 n_scored() const { return n_scored_; }
@@ -163,7 +163,7 @@ TEST_F(LongPrompt, NeedsNoLogitsOfAllItsTokensAtOnce) {
   expect_scored(got, whole);
   EXPECT_EQ(got.answer.finish_reason, "length");
   EXPECT_TRUE(got.answer.token_ids.empty());
-  EXPECT_LE(model_.n_logit_rows_of_largest_step(), kKnownRows + 1);
+  EXPECT_LE(model_.n_logit_rows_of_largest_step(), kKnownLogitRows + 1);
 }
 
 TEST_F(LongPrompt, WhatIsNotAskedForComesFromTheCacheAndAtFullSpeed) {
@@ -183,6 +183,26 @@ TEST_F(LongPrompt, APageThatScoringHasComputedServesAnswers) {
   plain.scoring.reset();
 
   EXPECT_EQ(outcome(plain).prompt.cached_tokens, 96);
+}
+
+// Scoring all of it takes more than 30 steps.
+TEST_F(LongPrompt, WhatWasScoredServesOthersBeforeAllIs) {
+  Job scored = job(2000, {.first = 0, .n_top = 0});
+  scored.key = 1;
+  Job plain = job(100, {}, 5);
+  plain.scoring.reset();
+  plain.key = 2;
+
+  engine_.submit(scored);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(engine_.step().empty());
+  engine_.submit(plain);
+  std::vector<Outcome> outcomes;
+  for (int i = 0; i < 7 && outcomes.empty(); ++i)
+    outcomes = engine_.step();
+  ASSERT_EQ(outcomes.size(), 1U);
+  EXPECT_EQ(outcomes[0].key, plain.key);
+  EXPECT_EQ(outcomes[0].prompt.cached_tokens, 96);
 }
 
 TEST_F(LongPrompt, OneTokenHasNothingToComputeAndAWholeContextFits) {

@@ -15,7 +15,7 @@ struct RunOptions {
   std::string policy = "sticky";  ///< what a worker keeps between tasks
   i64 n_workers = 0;              ///< 0: one on the CPU. Only the launcher form of `run` asks
   std::string launcher = "mpirun";
-  std::string share = "each";  ///< each | chain, which so far does as "each"
+  std::string share = "each";                ///< each | chain, which so far does as "each"
   std::string sampling_defaults = "openai";  ///< openai | model: its generation_config.json
   double time_limit_seconds = -1.0;  ///< -1: the allocation's end, where there is one; 0: none
 };
