@@ -3,7 +3,8 @@
 # then as it ships. Ends with CTest's summary.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export OMP_NUM_THREADS=1  # ranks share few cores: more threads would only wait for each other
+n_cores=$(nproc)
+export OMP_NUM_THREADS=1  # ranks share few cores: more threads would only wait. nproc heeds it, too: asked before
 export STICKY_SMOLLM2=$PWD/models
 
 step() { printf '\n== %s (%(%H:%M:%S)T)\n' "$1" -1; }
@@ -17,7 +18,7 @@ step "build with sanitizers"
 cmake --preset asan > /dev/null
 cmake --build --preset asan
 step "test with sanitizers"
-ctest --preset asan -j "$(nproc)"
+ctest --preset asan -j "$n_cores"
 
 step "build as it ships"
 cmake --preset release > /dev/null
@@ -25,4 +26,4 @@ cmake --build --preset release
 step "each header alone"
 cmake --build build/release --target all_verify_interface_header_sets
 step "test"
-ctest --preset release -j "$(nproc)"
+ctest --preset release -j "$n_cores"
