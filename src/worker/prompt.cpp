@@ -129,7 +129,7 @@ std::optional<RequestError> find_shared_beginning(Prompt& prompt) {
   return std::nullopt;
 }
 
-// `encode` gives the tokens of the prompt with a choice behind it.
+// `encode(prompt, choice)` gives the tokens of the prompt with a choice behind it.
 template <class Encode>
 std::variant<Prompt, RequestError> with_choices(Prompt prompt,
                                                 const request::Request& request,
@@ -147,7 +147,7 @@ std::variant<Prompt, RequestError> with_choices(Prompt prompt,
                                std::ssize(prompt.text), n_bytes, kMostBytes),
                    "choice");
   for (const std::string& choice : request.choice)
-    prompt.choices.push_back(encode(choice));
+    prompt.choices.push_back(encode(std::as_const(prompt), choice));
   if (auto error = find_shared_beginning(prompt)) return *error;
   return prompt;
 }
@@ -213,12 +213,12 @@ std::variant<Prompt, RequestError> PromptMaker::chat_prompt(const request::Reque
   const auto content = byte_ranges(rendered.content);
   Prompt prompt{.text = std::move(rendered.text), .token_ids = {}};
   prompt.token_ids = encode_chat(prompt.text, content);
-  const std::string scaffold = prompt.text;
-  return with_choices(std::move(prompt), request, max_tokens, [&](const std::string& choice) {
-    auto ranges = content;
-    ranges.push_back({std::ssize(scaffold), std::ssize(choice)});
-    return encode_chat(scaffold + choice, ranges);
-  });
+  return with_choices(std::move(prompt), request, max_tokens,
+                      [&](const Prompt& before, const std::string& choice) {
+                        auto ranges = content;
+                        ranges.push_back({std::ssize(before.text), std::ssize(choice)});
+                        return encode_chat(before.text + choice, ranges);
+                      });
 }
 
 std::vector<i32> PromptMaker::encode_chat(const std::string& text,
@@ -235,8 +235,8 @@ std::variant<Prompt, RequestError> PromptMaker::completion_prompt(const request:
   // Ids are taken as they are, so a choice is tokenised by itself.
   if (const auto* ids = std::get_if<std::vector<i32>>(&request.prompt))
     return with_choices({.text = {}, .token_ids = *ids}, request, max_tokens,
-                        [&](const std::string& choice) {
-                          std::vector<i32> joined = *ids;
+                        [&](const Prompt& before, const std::string& choice) {
+                          std::vector<i32> joined = before.token_ids;
                           const auto more = tokenizer.encode(choice, {});
                           joined.insert(joined.end(), more.begin(), more.end());
                           return joined;
@@ -244,9 +244,10 @@ std::variant<Prompt, RequestError> PromptMaker::completion_prompt(const request:
   const auto& text = std::get<std::string>(request.prompt);
   if (auto error = length_objection(text, most_bytes_of(max_tokens), "prompt")) return *error;
   const tokenizer::EncodeOptions encode{.add_special_tokens = request.add_special_tokens};
-  return with_choices(
-      {.text = text, .token_ids = tokenizer.encode(text, encode)}, request, max_tokens,
-      [&](const std::string& choice) { return tokenizer.encode(text + choice, encode); });
+  return with_choices({.text = text, .token_ids = tokenizer.encode(text, encode)}, request,
+                      max_tokens, [&](const Prompt& before, const std::string& choice) {
+                        return tokenizer.encode(before.text + choice, encode);
+                      });
 }
 
 }  // namespace sticky::worker
