@@ -167,10 +167,8 @@ std::vector<Row> sampling_and_chat() {
        "The stop string stays in the answer."},
       {"sampling.defaults", choice({"openai", "model"}), STICKY_FIELD(run.sampling_defaults),
        "What neither a request nor this section says: `openai`, as in OpenAI's API; `model`, as "
-       "the "
-       "model's generation_config.json says and transformers reads it (without `do_sample` the "
-       "best "
-       "token is taken)."},
+       "the model's generation_config.json says and transformers reads it (without `do_sample` "
+       "the best token is taken)."},
       {"chat.template", text("model"), STICKY_FIELD(worker.chat.template_file),
        "A Jinja file in place of the model's own template."},
       {"chat.content", choice({"auto", "hf"}), STICKY_FIELD(worker.chat.content),

@@ -106,18 +106,7 @@ TEST_P(Scored, RecordedContinuationsHaveTheRecordedLogprobs) {
   }
 }
 
-constexpr const char* kModels[] = {
-    "tiny-gemma2",          "tiny-gemma3",  "tiny-gpt-neox", "tiny-gpt2", "tiny-llama-smollm2",
-    "tiny-llama31-sharded", "tiny-mistral", "tiny-olmo2",    "tiny-phi3", "tiny-qwen2",
-    "tiny-qwen2-r1distill", "tiny-qwen3",   "tiny-stablelm2"};
-INSTANTIATE_TEST_SUITE_P(Of,
-                         Scored,
-                         testing::ValuesIn(kModels),
-                         [](const testing::TestParamInfo<const char*>& model) {
-                           std::string name = model.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Of, Scored, testing::ValuesIn(kModels), model_test_name);
 
 }  // namespace
 }  // namespace sticky::test
